@@ -83,7 +83,7 @@ func (k Kind) Further() bool { return k >= KindNumber && k <= KindChoice }
 // Validate reports every problem at once.
 func (b Body) Validate() error {
 	var errs []error
-	if !isName(b.Name) {
+	if !IsName(b.Name) {
 		errs = append(errs, fmt.Errorf("schemas: body %q: a name has lower-case letters, digits and _, a letter first", b.Name))
 	}
 	if n := len(b.Members); n < 1 || n > MaxMembers {
@@ -117,7 +117,7 @@ func (b Body) Validate() error {
 func (m Member) fault(names []string) string {
 	bounded := m.Least != 0 || m.Most != 0
 	switch {
-	case !isName(m.Name) || m.Also != "" && !isName(m.Also):
+	case !IsName(m.Name) || m.Also != "" && !IsName(m.Also):
 		return "a name has lower-case letters, digits and _, a letter first"
 	case m.Name == m.Also || slices.Contains(names, m.Name) || m.Also != "" && slices.Contains(names, m.Also):
 		return "a name is given twice"

@@ -6,15 +6,8 @@ import (
 	"math"
 )
 
-const (
-	// MaxDimension bounds Dimension, because a Decoder holds 12 bytes for each coordinate.
-	MaxDimension = 1 << 24
-	// MaxNames bounds the named features of one event. Real events have tens of features; the bound limits the cost of
-	// the duplicate check for a hostile event.
-	MaxNames = 4096
-
-	maxDepth = 8
-)
+// MaxDimension bounds Dimension, because a Decoder holds 12 bytes for each coordinate.
+const MaxDimension = 1 << 24
 
 // EventConfig defines which events a Decoder accepts. It holds public settings only.
 type EventConfig struct {

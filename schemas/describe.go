@@ -15,7 +15,7 @@ func EventSchema(b Body) []byte {
 	s.line(1, `"$id": "urn:oriel:schemas:v1:event-`, b.Name, `",`)
 	s.line(1, `"title": "`, title(b.Name), ` event",`)
 	if b.Text != "" {
-		s.line(1, `"description": `, quote(b.Text), `,`)
+		s.line(1, `"description": `, Quote(b.Text), `,`)
 	}
 	s.line(1, `"type": "object",`)
 	s.line(1, `"properties": {`)
@@ -23,15 +23,15 @@ func EventSchema(b Body) []byte {
 	for i, m := range b.Members {
 		names := m.names()
 		for k, name := range names {
-			s.line(2, quote(name), `: `, m.schema(), comma(i+1 < len(b.Members) || k+1 < len(names)))
+			s.line(2, Quote(name), `: `, m.schema(), comma(i+1 < len(b.Members) || k+1 < len(names)))
 		}
 		switch {
 		case m.Also == "" && !m.Optional:
-			required = append(required, quote(m.Name))
+			required = append(required, Quote(m.Name))
 		case m.Also != "" && !m.Optional:
-			either = append(either, `"oneOf": [{ "required": [`+quote(m.Name)+`] }, { "required": [`+quote(m.Also)+`] }]`)
+			either = append(either, `"oneOf": [{ "required": [`+Quote(m.Name)+`] }, { "required": [`+Quote(m.Also)+`] }]`)
 		case m.Also != "":
-			either = append(either, `"not": { "required": [`+quote(m.Name)+`, `+quote(m.Also)+`] }`)
+			either = append(either, `"not": { "required": [`+Quote(m.Name)+`, `+Quote(m.Also)+`] }`)
 		}
 	}
 	s.line(1, `},`)
@@ -64,8 +64,6 @@ func (s *schemaText) line(indent int, parts ...string) {
 	s.WriteByte('\n')
 }
 
-func quote(s string) string { return string(AppendString(nil, s)) }
-
 func comma(more bool) string {
 	if more {
 		return ","
@@ -92,7 +90,7 @@ func (m Member) schema() string {
 	}
 	parts := []string{m.typeSchema()}
 	if m.Text != "" {
-		parts = append([]string{`"description": ` + quote(m.Text)}, parts...)
+		parts = append([]string{`"description": ` + Quote(m.Text)}, parts...)
 	}
 	if m.Kind == KindWeight {
 		parts = append(parts, `"minimum": 0`)
@@ -119,7 +117,7 @@ func (m Member) typeSchema() string {
 	case KindChoice:
 		var choices []string
 		for _, text := range m.Choices {
-			choices = append(choices, quote(text))
+			choices = append(choices, Quote(text))
 		}
 		if m.Open {
 			return `"type": "string", "examples": [` + strings.Join(choices, ", ") + `]`
@@ -148,7 +146,7 @@ func (m Member) defaultSchema() (text string, some bool) {
 	case !m.Optional || m.Kind.isVector() || m.Kind.isLabel() && m.Default == 0:
 		return "", false
 	case m.Kind == KindChoice && m.Default >= 0:
-		return quote(m.Choices[int(m.Default)]), true
+		return Quote(m.Choices[int(m.Default)]), true
 	case m.Kind == KindChoice || bounded && (m.Default < least || m.Default > most):
 		return "", false
 	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // MaxFloat64 marks absence
@@ -167,7 +165,7 @@ func decimal(f float64) string {
 func (m Member) relatives() string {
 	text := "{\n"
 	if m.Text != "" {
-		text += `      "description": ` + quote(m.Text) + ",\n"
+		text += `      "description": ` + Quote(m.Text) + ",\n"
 	}
 	return text + `      "type": "array",
       "items": { "type": "number", "minimum": 0 },

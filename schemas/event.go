@@ -36,7 +36,7 @@ type Decoder struct {
 	hasher    *hasher // hashes named features; also holds the entries of sparse vectors
 	values    []float64
 	further   []float64 // memory of Event.Numbers
-	names     nameSet
+	names     NameSet
 	arena     []byte // unescaped text of strings
 
 	defaults      []float64 // defaults of the members that become Event.Numbers
@@ -169,7 +169,7 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 	}
 	i := SkipSpace(value, 0)
 	if i == len(value) || value[i] != '{' {
-		return unexpected(value, i, 1, NotObject)
+		return Unexpected(value, i, 1, NotObject)
 	}
 	d.arena = d.arena[:0]
 	d.event(dst)
@@ -221,7 +221,7 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 // pass skips a member that the body does not have; b[i] comes after its name.
 func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
 	if i, code = SkipTo(b, i, ':'); code == OK {
-		i, d.arena, code = SkipValue(b, i, maxDepth-1, d.arena)
+		i, d.arena, code = SkipValue(b, i, MaxDepth-1, d.arena)
 	}
 	return i, code
 }
@@ -284,9 +284,9 @@ func (d *Decoder) member(dst *Event, b []byte, i int) (next int, code Code) {
 	case KindClass:
 		dst.Label, next, code = readClass(b, i)
 	case KindTarget:
-		dst.Label, next, code = parseNumber(b, i, 2)
+		dst.Label, next, code = ReadNumber(b, i, 2)
 	case KindWeight:
-		if dst.Weight, next, code = parseNumber(b, i, 2); code == OK && dst.Weight < 0 {
+		if dst.Weight, next, code = ReadNumber(b, i, 2); code == OK && dst.Weight < 0 {
 			code = WeightRange
 		}
 	case KindNumber:
@@ -306,7 +306,7 @@ func readClass(b []byte, i int) (f float64, next int, code Code) {
 	if HasLiteral(b, i, "false") {
 		return -1, i + len("false"), OK
 	}
-	if f, next, code = parseNumber(b, i, 2); code == OK {
+	if f, next, code = ReadNumber(b, i, 2); code == OK {
 		f, code = class(f)
 	}
 	return f, next, code

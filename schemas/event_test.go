@@ -297,19 +297,6 @@ func TestEventConfigReportsEveryProblem(t *testing.T) {
 	}
 }
 
-func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
-	seen := map[string]bool{}
-	for c := OK; c <= Unresolved; c++ {
-		if c.String() == "" || c.Rule() == "" || seen[c.String()] || seen[c.Rule()] {
-			t.Errorf("code %d: %q, %q", c, c.String(), c.Rule())
-		}
-		seen[c.String()], seen[c.Rule()] = true, true
-	}
-	if reflect.TypeOf(codes).Len() != int(Unresolved)+1 {
-		t.Error("the last code has changed: the loop above misses some")
-	}
-}
-
 // TestUnknownMembersArePassedOver checks that unknown members are skipped if the configuration allows them. The decoder
 // must check their grammar, but not their names and contents.
 func TestUnknownMembersArePassedOver(t *testing.T) {

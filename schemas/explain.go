@@ -4,40 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 )
-
-// maxShown is the largest number of bytes of a name that a message contains.
-const maxShown = 64
-
-// Shown returns a name from an event in a form that is safe in a message: quoted, without control characters, and cut
-// if it is long.
-func Shown(name []byte) string {
-	more := ""
-	if len(name) > maxShown {
-		cut := maxShown
-		for cut > 0 && !utf8.RuneStart(name[cut]) {
-			cut--
-		}
-		name, more = name[:cut], "…"
-	}
-	return strconv.Quote(string(name) + more)
-}
-
-// path returns a name with its member, for example features.device; a name with unusual characters is quoted.
-func path(member string, name []byte) string {
-	for _, c := range name {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
-			return member + "." + Shown(name)
-		}
-	}
-	if len(name) == 0 || len(name) > maxShown {
-		return member + "." + Shown(name)
-	}
-	return member + "." + string(name)
-}
 
 // Explain returns what is wrong with the value for which the last Decode returned the code. Because it names members of
 // the value, it must be shown only to people who may read the input, and must never go into the log or the metrics of
@@ -52,7 +20,7 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 	case WrongType, NullValue:
 		text = d.explainType(value)
 	case NumberOverflow, LoneSurrogate:
-		text = explainPlace(value, code)
+		text = code.PlaceIn(value)
 	case JSONSyntax, TrailingData, InvalidUTF8:
 		text = code.RuleAt(value)
 	default: // for other codes the rule is the full explanation
@@ -89,8 +57,7 @@ func members(b []byte, i, depth int) iter.Seq2[string, int] {
 			if i, code = SkipTo(b, next, ':'); code != OK || !yield(string(name), i) {
 				return
 			}
-			ok := false
-			if i, ok = skipValue(b, i, depth+1); !ok {
+			if i, _, code = SkipValue(b, i, MaxDepth-depth, nil); code != OK {
 				return
 			}
 			if i, done, code = NextMember(b, i, '}'); code != OK {
@@ -155,7 +122,7 @@ func (d *Decoder) explainDuplicate(value []byte) string {
 	within := map[string]bool{}
 	for name := range members(value, at, 2) {
 		if within[name] {
-			return path(m.Name, []byte(name)) + " stands twice"
+			return Path(m.Name, []byte(name)) + " stands twice"
 		}
 		within[name] = true
 	}
@@ -181,13 +148,13 @@ func (d *Decoder) explainType(value []byte) string {
 			return ""
 		case part && value[i] == '[':
 			sparse = true
-			if text := element(value, i, 3, path(m.Name, []byte(name))); text != "" {
+			if text := element(value, i, 3, Path(m.Name, []byte(name))); text != "" {
 				return text
 			}
 		case sparse:
-			return fmt.Sprintf("%s is %s; it must be an array of numbers", path(m.Name, []byte(name)), typeAt(value, i))
+			return fmt.Sprintf("%s is %s; it must be an array of numbers", Path(m.Name, []byte(name)), typeAt(value, i))
 		case value[i] == '{' || value[i] == '[' || value[i] == 'n':
-			return fmt.Sprintf("%s is %s; a feature is a number, text or boolean", path(m.Name, []byte(name)), typeAt(value, i))
+			return fmt.Sprintf("%s is %s; a feature is a number, text or boolean", Path(m.Name, []byte(name)), typeAt(value, i))
 		}
 	}
 	return ""
@@ -197,14 +164,13 @@ func (d *Decoder) explainType(value []byte) string {
 func element(b []byte, i, depth int, name string) string {
 	i = SkipSpace(b, i+1)
 	for k, done := 0, false; !done && i < len(b) && b[i] != ']'; k++ {
-		if _, _, code := parseNumber(b, i, depth+1); code == WrongType || code == NullValue {
+		if _, _, code := ReadNumber(b, i, depth+1); code == WrongType || code == NullValue {
 			return fmt.Sprintf("%s[%d] is %s; it must be a number", name, k, typeAt(b, i))
 		}
-		next, ok := skipValue(b, i, depth+1)
-		if !ok {
+		next, _, code := SkipValue(b, i, MaxDepth-depth, nil)
+		if code != OK {
 			return ""
 		}
-		var code Code
 		if i, done, code = NextMember(b, next, ']'); code != OK {
 			return ""
 		}

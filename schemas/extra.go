@@ -60,7 +60,7 @@ func checkExtras(extras []Extra) error {
 	seen := append(slices.Clone(decisionMembers[:]), timeMember)
 	for _, x := range extras {
 		switch {
-		case !isName(x.Name):
+		case !IsName(x.Name):
 			return fmt.Errorf("schemas: extra member %q: a name has lower-case letters, digits and _, a letter first", x.Name)
 		case slices.Contains(seen, x.Name):
 			return fmt.Errorf("schemas: extra member %q: given twice, or one of all decisions", x.Name)
@@ -70,14 +70,4 @@ func checkExtras(extras []Extra) error {
 		seen = append(seen, x.Name)
 	}
 	return nil
-}
-
-// isName reports whether the name of a member needs no escaping or quoting in any format.
-func isName(name string) bool {
-	for i, c := range []byte(name) {
-		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_')) {
-			return false
-		}
-	}
-	return name != ""
 }

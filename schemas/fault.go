@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,7 +69,7 @@ func (f *finder) value(i, depth int) (next int, ok bool) {
 		if code != OK {
 			return f.fault(i, code)
 		}
-		if _, _, code = parseNumber(f.b, i, 1); code == NumberOverflow && f.code == code {
+		if _, _, code = ReadNumber(f.b, i, 1); code == NumberOverflow && f.code == code {
 			return f.fault(i, code)
 		}
 		return next, true
@@ -129,22 +130,52 @@ func (c Code) RuleAt(record []byte) string {
 	}
 }
 
-// explainPlace names the members that lead to a number or a text, with the byte.
-func explainPlace(value []byte, code Code) string {
-	names, at := find(value, code)
+// PlaceIn returns the broken rule with the members that lead to the number or text that breaks it, and the byte.
+func (c Code) PlaceIn(value []byte) string {
+	names, at := find(value, c)
 	if at < 0 || len(names) == 0 {
-		return code.RuleAt(value)
+		return c.RuleAt(value)
 	}
 	text := Shown([]byte(names[0]))
-	if p := path("", []byte(names[0])); p[1:] != text {
+	if p := Path("", []byte(names[0])); p[1:] != text {
 		text = names[0]
 	}
 	for _, name := range names[1:] {
 		if strings.HasPrefix(name, "[") {
 			text += name
 		} else {
-			text = path(text, []byte(name))
+			text = Path(text, []byte(name))
 		}
 	}
-	return fmt.Sprintf("%s, at byte %d: %s", text, at+1, code.Rule())
+	return fmt.Sprintf("%s, at byte %d: %s", text, at+1, c.Rule())
+}
+
+// maxShown is the largest number of bytes of a name that a message contains.
+const maxShown = 64
+
+// Shown returns a name from an event in a form that is safe in a message: quoted, without control characters, and cut
+// if it is long.
+func Shown(name []byte) string {
+	more := ""
+	if len(name) > maxShown {
+		cut := maxShown
+		for cut > 0 && !utf8.RuneStart(name[cut]) {
+			cut--
+		}
+		name, more = name[:cut], "…"
+	}
+	return strconv.Quote(string(name) + more)
+}
+
+// Path returns a name with its member, for example features.device; a name with unusual characters is quoted.
+func Path(member string, name []byte) string {
+	for _, c := range name {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return member + "." + Shown(name)
+		}
+	}
+	if len(name) == 0 || len(name) > maxShown {
+		return member + "." + Shown(name)
+	}
+	return member + "." + string(name)
 }

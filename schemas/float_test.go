@@ -21,7 +21,7 @@ func checkAppendFloat(t *testing.T, f float64) {
 	if got != "x"+string(want) {
 		t.Fatalf("%x: %s, encoding/json %s", math.Float64bits(f), got, want)
 	}
-	back, next, code := parseNumber([]byte(got), 1, 1)
+	back, next, code := ReadNumber([]byte(got), 1, 1)
 	if code != OK || next != len(got) || back != f {
 		t.Fatalf("%s reads back as %v, %v", got, back, code)
 	}
@@ -117,7 +117,7 @@ func TestParseNumberRoundsCorrectly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, next, code := parseNumber(text, 0, 1)
+		got, next, code := ReadNumber(text, 0, 1)
 		if code != OK || next != len(text) || math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%s: %v %v, want %v", text, got, code, want)
 		}

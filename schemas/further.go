@@ -2,7 +2,7 @@ package schemas
 
 // number reads a number within the member's bounds at b[i].
 func (m *field) number(b []byte, i int) (f float64, next int, code Code) {
-	f, next, code = parseNumber(b, i, 2)
+	f, next, code = ReadNumber(b, i, 2)
 	if code == OK && !(m.least <= f && f <= m.most) {
 		code = NumberRange
 	}
@@ -23,7 +23,7 @@ func (m *field) count(b []byte, i int) (f float64, next int, code Code) {
 	}
 	switch {
 	case i == start:
-		return 0, i, unexpected(b, i, 2, WrongType)
+		return 0, i, Unexpected(b, i, 2, WrongType)
 	case i == first, i-first > 1 && b[first] == '0':
 		return 0, i, JSONSyntax
 	case n > MaxCount || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e'):
@@ -42,7 +42,7 @@ func (m *field) count(b []byte, i int) (f float64, next int, code Code) {
 // for any other text.
 func (d *Decoder) choice(m *field, b []byte, i int) (place float64, next int, code Code) {
 	if i == len(b) || b[i] != '"' {
-		return 0, i, unexpected(b, i, 2, WrongType)
+		return 0, i, Unexpected(b, i, 2, WrongType)
 	}
 	var text []byte
 	if text, next, d.arena, code = ReadString(b, i, d.arena); code != OK {

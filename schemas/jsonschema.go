@@ -37,11 +37,11 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	if len(extras) == 0 {
 		return schema
 	}
-	var properties schemaText
+	var properties strings.Builder
 	var together []string
 	for i, x := range extras {
-		properties.WriteString(",\n    " + quote(x.Name) + `: ` + x.schema())
-		together = append(together, quote(x.Name)+`: [`+quote(extras[(i+1)%len(extras)].Name)+`]`)
+		properties.WriteString(",\n    " + Quote(x.Name) + `: ` + x.schema())
+		together = append(together, Quote(x.Name)+`: [`+Quote(extras[(i+1)%len(extras)].Name)+`]`)
 	}
 	const end, last = "\n  },\n", "]\n}\n"
 	schema = bytes.Replace(schema, []byte(end), []byte(properties.String()+end), 1)
@@ -67,7 +67,7 @@ func (x Extra) schema() string {
 	case ExtraText:
 	}
 	if x.Text != "" {
-		text = `"description": ` + quote(x.Text) + `, ` + text
+		text = `"description": ` + Quote(x.Text) + `, ` + text
 	}
 	return `{ ` + text + ` }`
 }

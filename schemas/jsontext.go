@@ -1,8 +1,5 @@
 package schemas
 
-// ReadNumber reads the number that begins at b[i], rounded correctly.
-func ReadNumber(b []byte, i int) (f float64, next int, code Code) { return parseNumber(b, i, 1) }
-
 // SkipValue skips any value at b[i]. At most depth containers may be nested. arena is working space, which is returned.
 func SkipValue(b []byte, i, depth int, arena []byte) (next int, grown []byte, code Code) {
 	if i == len(b) {
@@ -87,19 +84,13 @@ func skipNumber(b []byte, i int) (next int, code Code) {
 	return i, OK
 }
 
-// skipValue skips any value at b[i]. A container there is the depth-th from outside.
-func skipValue(b []byte, i, depth int) (next int, ok bool) {
-	next, _, code := SkipValue(b, i, maxDepth+1-depth, nil)
-	return next, code == OK
-}
-
 // ParseDecimal parses a text that is one finite decimal number, with an optional sign, fraction and exponent. strconv
 // also accepts hexadecimal, underscores, Inf and NaN, which must not count as numbers here.
 func ParseDecimal(text []byte) (float64, bool) {
 	if len(text) == 0 {
 		return 0, false
 	}
-	if f, next, code := parseNumber(text, 0, 1); code == OK && next == len(text) {
+	if f, next, code := ReadNumber(text, 0, 1); code == OK && next == len(text) {
 		return f, true
 	}
 	for _, c := range text {

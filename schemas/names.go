@@ -5,29 +5,37 @@ import (
 	"hash/maphash"
 )
 
-// nameSet holds the names of one object. Up to fewNames names it compares them one by one, which is fastest for real
+// NameSet holds the names of one object. Up to fewNames names it compares them one by one, which is fastest for real
 // events. For more names it uses a hash table with a random seed, so that an attacker cannot choose names that collide.
 // The seed affects only the time of a look-up, never its result.
-type nameSet struct {
+type NameSet struct {
 	seed  maphash.Seed
 	names [][]byte
 	table []uint16 // hash table of 1 + position in names; made on first use, and all zero between objects
 }
 
 const (
+	// MaxNames bounds the named features of one event. Real events have tens of features; the bound limits the cost of
+	// the duplicate check for a hostile event.
+	MaxNames = 4096
+
 	fewNames  = 16
 	tableSize = 4 * MaxNames // a power of two, so that the table is at most a quarter full
 )
 
-func (s *nameSet) reset() {
+// Reset empties the set.
+func (s *NameSet) Reset() {
 	if len(s.names) > fewNames {
 		clear(s.table)
 	}
 	s.names = s.names[:0]
 }
 
-// add adds a name to the set. The name must stay unchanged until reset.
-func (s *nameSet) add(name []byte) Code {
+// Len returns the number of names in the set.
+func (s *NameSet) Len() int { return len(s.names) }
+
+// Add adds a name to the set. The name must stay unchanged until Reset.
+func (s *NameSet) Add(name []byte) Code {
 	n := len(s.names)
 	if n < fewNames {
 		for _, other := range s.names {
@@ -60,7 +68,7 @@ func (s *nameSet) add(name []byte) Code {
 }
 
 // place finds the cell that holds the name, or the empty cell for it.
-func (s *nameSet) place(name []byte) *uint16 {
+func (s *NameSet) place(name []byte) *uint16 {
 	for h := maphash.Bytes(s.seed, name); ; h++ {
 		p := &s.table[h%tableSize]
 		if *p == 0 || bytes.Equal(s.names[*p-1], name) {

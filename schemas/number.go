@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// parseNumber reads a number of JSON's grammar and rounds it correctly (nearest, ties to even). It stops at the first
+// ReadNumber reads a number of JSON's grammar and rounds it correctly (nearest, ties to even). It stops at the first
 // byte that cannot belong to the number; its caller must check whether this byte may follow. depth is the depth of a
 // container found instead of a number.
 //
@@ -16,7 +16,7 @@ import (
 // single rounding. For w < 2^53 and |e| ≤ 22 both w and 10^|e| are float64s, so one multiplication or division rounds
 // once (Clinger 1990, "How to read floating point numbers accurately"). For at most 19 digits and |e| ≤ 27 it uses
 // exactDecimal. Other numbers, rare in data, use strconv.
-func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
+func ReadNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 	start := i
 	if i < len(b) && b[i] == '-' {
 		i++
@@ -29,7 +29,7 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 	digits := i - first
 	if digits == 0 || digits > 1 && b[first] == '0' {
 		if first == start && digits == 0 {
-			return 0, i, unexpected(b, i, depth, WrongType)
+			return 0, i, Unexpected(b, i, depth, WrongType)
 		}
 		return 0, i, JSONSyntax
 	}

@@ -128,7 +128,7 @@ func (p *decisionParser) number() float64 {
 	if !p.ok {
 		return 0
 	}
-	f, next, code := parseNumber(p.b, p.i, maxDepth)
+	f, next, code := ReadNumber(p.b, p.i, MaxDepth)
 	p.i, p.ok = next, code == OK
 	return f
 }
@@ -164,7 +164,9 @@ func (p *decisionParser) extras() []ExtraMember {
 		p.literal(`:`)
 		start := p.i
 		if p.ok {
-			p.i, p.ok = skipValue(p.b, start, 2)
+			var code Code
+			p.i, _, code = SkipValue(p.b, start, MaxDepth-1, nil)
+			p.ok = code == OK
 		}
 		found = append(found, ExtraMember{Name: name, JSON: string(p.b[start:p.i])})
 	}

@@ -66,14 +66,14 @@ func (p *binaryParser) doubles(n uint64) []float64 {
 }
 
 // memberNames is the set of member names met in a decision.
-type memberNames struct{ nameSet }
+type memberNames struct{ NameSet }
 
 // add adds the name of an extra member. It returns false if another member has the name.
 func (s *memberNames) add(name string) bool {
-	if len(s.names) == 0 {
+	if s.Len() == 0 {
 		for _, own := range decisionMembers {
-			s.nameSet.add([]byte(own))
+			s.Add([]byte(own))
 		}
 	}
-	return s.nameSet.add([]byte(name)) == OK
+	return s.Add([]byte(name)) == OK
 }

@@ -6,6 +6,9 @@ import "unicode/utf8"
 // that the position stays in a register. The document must be UTF-8, which Decode checks first. They allocate only for
 // strings with escapes.
 
+// MaxDepth bounds the nesting of arrays and objects in a document.
+const MaxDepth = 8
+
 // SkipSpace skips white space.
 func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
@@ -152,9 +155,9 @@ func HasLiteral(b []byte, i int, literal string) bool {
 	return len(b)-i >= len(literal) && string(b[i:i+len(literal)]) == literal
 }
 
-// unexpected returns the fault of a value at b[i] that does not have the expected type. depth is its depth if it is a
+// Unexpected returns the fault of a value at b[i] that does not have the expected type. depth is its depth if it is a
 // container. code is the fault if b[i] starts any valid value.
-func unexpected(b []byte, i, depth int, code Code) Code {
+func Unexpected(b []byte, i, depth int, code Code) Code {
 	if i >= len(b) {
 		return JSONSyntax
 	}
@@ -180,7 +183,7 @@ func nestsTooDeep(b []byte, i, depth int) bool {
 		switch b[i] {
 		case '[', '{':
 			level++
-			if level > maxDepth {
+			if level > MaxDepth {
 				return true
 			}
 		case ']', '}':

@@ -48,3 +48,16 @@ func shortEscape(c byte) byte {
 		return 0
 	}
 }
+
+// Quote returns a JSON string.
+func Quote(s string) string { return string(AppendString(nil, s)) }
+
+// IsName reports whether the name of a member needs no escaping or quoting in any format.
+func IsName(name string) bool {
+	for i, c := range []byte(name) {
+		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_')) {
+			return false
+		}
+	}
+	return name != ""
+}

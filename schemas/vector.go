@@ -22,7 +22,7 @@ func (d *Decoder) readVector(dst *Event, b []byte, i int) (next int, code Code) 
 		dst.Vector = Vector{d.hasher.indices, d.hasher.values}
 		return next, code
 	default:
-		return i, unexpected(b, i, 2, WrongType)
+		return i, Unexpected(b, i, 2, WrongType)
 	}
 }
 
@@ -49,7 +49,7 @@ func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float
 	}
 	for done := false; !done; {
 		var f float64
-		if f, i, code = parseNumber(b, i, depth+1); code != OK {
+		if f, i, code = ReadNumber(b, i, depth+1); code != OK {
 			return dst, i, code
 		}
 		if len(dst) == d.dimension {
@@ -65,7 +65,7 @@ func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float
 
 // object reads the object that opens at b[i]: named features, or the sparse form if one of its two names has an array.
 func (d *Decoder) object(b []byte, i int) (next int, code Code) {
-	d.names.reset()
+	d.names.Reset()
 	i = SkipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
 		if d.vector == KindVector {
@@ -79,14 +79,14 @@ func (d *Decoder) object(b []byte, i int) (next int, code Code) {
 		if name, i, d.arena, code = ReadString(b, i, d.arena); code != OK {
 			return i, code
 		}
-		if code = d.names.add(name); code != OK {
+		if code = d.names.Add(name); code != OK {
 			return i, code
 		}
 		if i, code = SkipTo(b, i, ':'); code != OK {
 			return i, code
 		}
 		part := sparsePartOf(name)
-		opens := part != 0 && len(d.names.names) == 1 && i < len(b) && b[i] == '['
+		opens := part != 0 && d.names.Len() == 1 && i < len(b) && b[i] == '['
 		if opens || parts != 0 || d.vector == KindVector {
 			parts |= part
 			i, code = d.sparsePart(part, b, i)
@@ -121,7 +121,7 @@ func (d *Decoder) feature(name, b []byte, i int) (next int, code Code) {
 	case HasLiteral(b, i, "false"):
 		return i + len("false"), OK
 	default:
-		f, next, code := parseNumber(b, i, 3)
+		f, next, code := ReadNumber(b, i, 3)
 		if code == OK {
 			d.hasher.number(name, f)
 		}
@@ -153,7 +153,7 @@ func (d *Decoder) sparsePart(part sparsePart, b []byte, i int) (next int, code C
 	case part == 0:
 		return i, UnknownName
 	case i == len(b) || b[i] != '[':
-		return i, unexpected(b, i, 3, WrongType)
+		return i, Unexpected(b, i, 3, WrongType)
 	case part == partIndices:
 		return d.indices(b, i)
 	default:
@@ -178,7 +178,7 @@ func (d *Decoder) indices(b []byte, i int) (next int, code Code) {
 		case i == first && i < len(b) && b[i] == '-':
 			return i, IndexRange
 		case i == first:
-			return i, unexpected(b, i, 4, WrongType)
+			return i, Unexpected(b, i, 4, WrongType)
 		case i-first > 1 && b[first] == '0':
 			return i, JSONSyntax
 		case index >= d.dimension || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e'):

@@ -168,7 +168,7 @@ func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, c
 		return i + len("false"), schemas.OK
 	case c == '-' || c-'0' < 10:
 		v.Kind = Number
-		if v.Number, i, code = schemas.ReadNumber(b, i); code != schemas.OK {
+		if v.Number, i, code = schemas.ReadNumber(b, i, 1); code != schemas.OK {
 			s.fault = n
 		}
 		return i, code

@@ -1,6 +1,9 @@
 package schemas
 
-import "testing"
+import (
+	"reflect"
+	"testing"
+)
 
 // storedCodes holds the numbers and names that are stored in statuses and dead letters. A new code must go to the end.
 var storedCodes = []string{
@@ -35,5 +38,18 @@ func TestStatusesAreStoredNumbers(t *testing.T) {
 		if _, known := CodeOfStatus(byte(v)); known {
 			t.Errorf("status %d is known", v)
 		}
+	}
+}
+
+func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
+	seen := map[string]bool{}
+	for c := OK; c <= Unresolved; c++ {
+		if c.String() == "" || c.Rule() == "" || seen[c.String()] || seen[c.Rule()] {
+			t.Errorf("code %d: %q, %q", c, c.String(), c.Rule())
+		}
+		seen[c.String()], seen[c.Rule()] = true, true
+	}
+	if reflect.TypeOf(codes).Len() != int(Unresolved)+1 {
+		t.Error("the last code has changed: the loop above misses some")
 	}
 }
