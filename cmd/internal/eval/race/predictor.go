@@ -1,17 +1,18 @@
-package eval
+package race
 
 import (
 	"math"
 	"slices"
 
+	"oriel/cmd/internal/eval"
 	"oriel/operators"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
-// event is a record that all contenders share. A contender must not keep it after it has taken the event's turns.
+// event is a record that all predictors share. A predictor must not keep it after it has taken the event's tasks.
 type event struct {
-	Item
+	eval.Item
 	decoded schemas.Event
 	valid   bool
 	stretch int
@@ -20,8 +21,8 @@ type event struct {
 	learned bool
 }
 
-// contender predicts events and learns from them.
-type contender interface {
+// predictor predicts events and learns from them.
+type predictor interface {
 	// predict returns the loss, weight included, and the prediction of a valid event.
 	predict(e *event) (loss, prediction float64)
 	learn(e *event) error
@@ -36,7 +37,7 @@ func predict(rule *operators.Score, x []float64, e *event) (loss, prediction flo
 
 // machine is an operator that runs over the records of all streams and predicts with its newest decisions.
 type machine struct {
-	*runner
+	*eval.Runner
 	rule   *operators.Score
 	points [][]float64  // the newest decision of each stream
 	bands  [][2]float64 // ends of each stream's newest band, if decisions have one
@@ -49,7 +50,7 @@ func newMachine(m streams.Model, rule *operators.Score, streams int, seed int) (
 		c.bands = slices.Repeat([][2]float64{{band.Low, band.High}}, streams)
 	}
 	var err error
-	c.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {
+	c.Runner, err = eval.NewRunner(m, streams, seed, func(stream int32, line []byte) error {
 		d, err := schemas.ParseDecision(line)
 		if err == nil {
 			c.points[stream] = d.Point
@@ -64,7 +65,7 @@ func (c *machine) predict(e *event) (loss, prediction float64) {
 	return predict(c.rule, c.points[e.Stream], e)
 }
 
-func (c *machine) learn(e *event) error { return c.take(e.Item) }
+func (c *machine) learn(e *event) error { return c.Take(e.Item) }
 
 // baseRate predicts the best constant for all earlier events: the share of label 1, the mean, or the quantile. If the
 // operator predicts nothing, baseRate stays at the first decision. It knows the labels exactly, without privacy.
@@ -126,4 +127,31 @@ func (b *baseRate) learn(e *event) error {
 		s.quantile.add(e.decoded.Label, w)
 	}
 	return nil
+}
+
+// Published returns the published decisions of a stream one by one, in the order of steps.
+type Published func() ([]float64, error)
+
+// reader is a predictor that takes its decisions from a topic or a file, one for each record.
+type reader struct {
+	rule   *operators.Score
+	next   []Published // decisions by stream
+	points [][]float64
+}
+
+func newReader(rule *operators.Score, next []Published) *reader {
+	r := &reader{rule: rule, next: next}
+	for range next {
+		r.points = append(r.points, rule.Start)
+	}
+	return r
+}
+
+func (r *reader) predict(e *event) (loss, prediction float64) {
+	return predict(r.rule, r.points[e.Stream], e)
+}
+
+func (r *reader) learn(e *event) (err error) {
+	r.points[e.Stream], err = r.next[e.Stream]()
+	return err
 }

@@ -1,4 +1,4 @@
-package eval
+package race
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // Slide draws the running loss along the streams, and the reliability of predicted probabilities. For losses without
 // probabilities it draws the loss of each stretch instead.
-func (r *Report) Slide(title string) *figure.Slide {
+func (r *Report) Slide() *figure.Slide {
 	odds := r.Rows[0].Reliability != nil
 	left := &figure.Chart{
 		X: figure.Axis{Name: "events of a stream"}, Y: figure.Axis{Name: "loss so far, mean"}, Settling: true,
@@ -26,7 +26,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 		}
 	}
 	slide := &figure.Slide{
-		Title: title,
+		Title: r.Title,
 		Subtitle: fmt.Sprintf("%d events in %s · each scored before it is learned from · labels %s later · mean of %s",
 			r.Events, digits.Counted(r.Streams, "stream"), r.Delay, digits.Counted(r.Seeds, "seed")),
 		Notes: []string{"no privacy and " + r.base() + " are computed without privacy; settings chosen on private data are outside the guarantee"},
@@ -40,7 +40,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 	several := slices.ContainsFunc(r.Rows, func(row Row) bool {
 		return row.Kind == KindPrivate && row.Mechanism != r.Rows[0].Mechanism
 	})
-	base, bare := r.Rows[len(r.Rows)-1].Loss.Mean, Number(math.Inf(1))
+	base, bare := r.Rows[len(r.Rows)-1].Loss.Mean, digits.Number(math.Inf(1))
 	for i := range r.Rows {
 		if r.Rows[i].Kind == KindReference {
 			bare = min(bare, r.Rows[i].Loss.Mean)
@@ -81,7 +81,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 }
 
 // along returns the values of a stream's stretches as points, each at the end of its stretch.
-func along(length float64, values []Number) (points []figure.Point) {
+func along(length float64, values []digits.Number) (points []figure.Point) {
 	for k, x := range values {
 		points = append(points, figure.Point{X: length * float64(k+1) / Stretches, Y: float64(x)})
 	}

@@ -1,26 +1,28 @@
-package eval
+package numbers
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"oriel/cmd/internal/digits"
+	"oriel/cmd/internal/eval"
 )
 
 // TestTalliesOfNumbers checks the tally of two errors, one of them within its interval. A cell without a true value
 // must not count. A number that is not shown must count its interval and no error.
 func TestTalliesOfNumbers(t *testing.T) {
-	var x truthComparison
-	x.count([]ShownNumber{
+	x := comparison{Entry: &eval.Entry[*machine]{Exact: &machine{Runner: &eval.Runner{}}}}
+	x.count([]Shown{
 		{"mean", "a", "all", 3, 2, 4, 2.5, true},
 		{"mean", "b", "all", 3, 2, 6, 1.5, true},
-		{"mean", "c", "all", 3, -60, 180, Number(math.NaN()), false},
+		{"mean", "c", "all", 3, -60, 180, digits.Number(math.NaN()), false},
 		{"mean", "d", "all", 60, 1, 5, 9, false},
 		{"count", "a", "all", 9, 8, 10, 9, true},
 	})
-	f := numbersField{pairs: []*truthComparison{&x}, totals: []int64{3}, events: 3}
-	x.row.path, x.truth = [][]ShownNumber{{}}, &counter{runner: &runner{}}
-	r, err := f.report()
+	x.row.path = [][]Shown{{}}
+	r, err := newReport(eval.Input{}, []*comparison{&x}, 3, []int64{3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +39,13 @@ func TestTalliesOfNumbers(t *testing.T) {
 // TestNumbersInATable checks that shares have four decimals, and that the columns of unknown numbers, and of the
 // control's differences, are empty.
 func TestNumbersInATable(t *testing.T) {
-	numbers := []ShownNumber{
+	numbers := []Shown{
 		{"share_difference", "a", "all", 0.0123, -0.00456, 0.02, -0.00001, true}, {"mean", "a", "all", 0, -60, 180, 5, false},
 	}
 	for statistic, want := range map[string]string{
 		"share_difference": "0.0123\t-0.0046\t0.0200\t0.0000\t", "mean": "–\t-60.0\t180\t5.00\t", "count": "\t\t\t\t",
 	} {
-		if got := numberCells(numbers, statistic); got != want {
+		if got := strings.Join(numberCells(numbers, statistic), "\t") + "\t"; got != want {
 			t.Errorf("%s: %q, want %q", statistic, got, want)
 		}
 	}
@@ -52,12 +54,12 @@ func TestNumbersInATable(t *testing.T) {
 // TestGroupsAreLinesByTheLastDimension checks the grouping of cells into lines. A cell with the events of all other
 // places is a line of its own.
 func TestGroupsAreLinesByTheLastDimension(t *testing.T) {
-	var numbers []ShownNumber
+	var numbers []Shown
 	for _, statistic := range []string{"count", "mean"} {
 		for _, cell := range []string{
 			"carrier=UA,hour=0:12", "carrier=UA,hour=12:24", "carrier=AA,hour=0:12", "carrier=AA,hour=12:24", "other",
 		} {
-			numbers = append(numbers, ShownNumber{Statistic: statistic, Cell: cell, Memory: "all"})
+			numbers = append(numbers, Shown{Statistic: statistic, Cell: cell, Memory: "all"})
 		}
 	}
 	lines, dimension, places := groups(numbers, "mean", "all")

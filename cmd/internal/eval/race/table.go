@@ -1,20 +1,15 @@
-package eval
+package race
 
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"oriel/cmd/internal/digits"
+	"oriel/cmd/internal/eval"
 	"oriel/operators"
 )
-
-// Warning is printed with all figures.
-const Warning = "These figures are computed from the events themselves, with noise that anyone can compute: they are for the data's owner.\n" +
-	"Settings that were chosen by trying them on private data are outside the guarantee: choose on public or old data."
 
 // Print prints the report as readable text.
 func (r *Report) Print(out io.Writer) error {
@@ -22,7 +17,7 @@ func (r *Report) Print(out io.Writer) error {
 	fmt.Fprintf(&b, "%d events in %s, each scored with the decision that was public before it; labels %s later; %s.\n",
 		r.Events, digits.Counted(r.Streams, "stream"), r.Delay, digits.Counted(r.Seeds, "seed"))
 	if r.Null > 0 {
-		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, r.reasons())
+		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, r.nulls)
 	}
 	if r.Undefined > 0 {
 		fmt.Fprintf(&b, "events without a finite loss at some decision, not scored there: %d\n", r.Undefined)
@@ -43,7 +38,7 @@ func (r *Report) Print(out io.Writer) error {
 		fmt.Fprintf(&b, "within band: the share of events within the band that was public before them; ORIEL_BAND is %g.\n", r.band.Level)
 	}
 	r.printReliability(&b)
-	fmt.Fprintf(&b, "\n%s\n", Warning)
+	fmt.Fprintf(&b, "\n%s\n", eval.Warning)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -66,22 +61,12 @@ type column struct {
 func measured(head string, decimals int, several bool, of func(*Row) Figure) column {
 	return column{head, func(row *Row) string {
 		f := of(row)
-		text := number(f.Mean, decimals)
+		text := eval.Decimals(f.Mean, decimals)
 		if several && row.Kind == KindPrivate && text != "" {
-			text += " (" + number(f.Worst, decimals) + ")"
+			text += " (" + eval.Decimals(f.Worst, decimals) + ")"
 		}
 		return text
 	}}
-}
-
-// none stands for a figure that does not exist.
-var none = Number(math.NaN())
-
-func number(x Number, decimals int) string {
-	if !x.Known() {
-		return ""
-	}
-	return digits.Unsigned(strconv.FormatFloat(float64(x), 'f', decimals, 64))
 }
 
 func private(of func(*Row) string) func(*Row) string {
@@ -93,24 +78,17 @@ func private(of func(*Row) string) func(*Row) string {
 	}
 }
 
-func steps(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatUint(n, 10)
-}
-
 func (r *Report) columns() []column {
 	several := r.Seeds > 1
 	return []column{
 		{"", func(row *Row) string { return row.Name }},
 		{"ε", private(func(row *Row) string { return digits.Upper(row.Epsilon) })},
-		{"W", func(row *Row) string { return steps(row.Window) }},
-		{"memory", func(row *Row) string { return steps(row.Memory) }},
+		{"W", func(row *Row) string { return eval.Steps(row.Window) }},
+		{"memory", func(row *Row) string { return eval.Steps(row.Memory) }},
 		{"ε at 10⁶ steps", private(func(row *Row) string { return digits.Upper(row.Aged) })},
 		measured("loss", 4, several, func(row *Row) Figure {
 			if row.Wealth.Mean.Known() { // log wealth is minus the loss, and is easier to read
-				return Figure{none, none}
+				return Figure{digits.None, digits.None}
 			}
 			return row.Loss
 		}),
@@ -128,49 +106,43 @@ func (r *Report) columns() []column {
 				return "" // the only reference has a row of its own
 			}
 			if row.wealthWithoutNoise.Known() {
-				return number(row.wealthWithoutNoise, 3)
+				return eval.Decimals(row.wealthWithoutNoise, 3)
 			}
-			return number(row.WithoutNoise, 4)
+			return eval.Decimals(row.WithoutNoise, 4)
 		}},
 		{"gain", func(row *Row) string {
 			if !row.Gain.Known() {
 				return ""
 			}
-			return number(100*row.Gain, 0) + " %"
+			return eval.Decimals(100*row.Gain, 0) + " %"
 		}},
 	}
 }
 
-// PrintRows prints the table of contenders.
+// PrintRows prints the table of predictors.
 func (r *Report) PrintRows(out io.Writer) {
-	var used []column
-	for _, c := range r.columns() {
-		for i := range r.Rows {
-			if c.of(&r.Rows[i]) != "" {
-				used = append(used, c)
-				break
-			}
-		}
-	}
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	var table eval.Table
+	used := slices.DeleteFunc(r.columns(), func(c column) bool {
+		return !slices.ContainsFunc(r.Rows, func(row Row) bool { return c.of(&row) != "" })
+	})
+	var heads []string
 	for _, c := range used {
-		head := c.head
-		if r.Seeds > 1 && (head == "loss" || head == "AUC" || head == "log wealth") {
-			head += ", mean (worst)"
+		if heads = append(heads, c.head); r.Seeds > 1 && (c.head == "loss" || c.head == "AUC" || c.head == "log wealth") {
+			heads[len(heads)-1] += ", mean (worst)"
 		}
-		fmt.Fprintf(w, "%s\t", head)
 	}
-	fmt.Fprintln(w)
+	table.Add(heads...)
 	for i := range r.Rows {
 		if r.Rows[i].Kind == KindReference && r.references() > 1 {
 			continue // several references are shown in a column instead
 		}
+		var cells []string
 		for _, c := range used {
-			fmt.Fprintf(w, "%s\t", c.of(&r.Rows[i]))
+			cells = append(cells, c.of(&r.Rows[i]))
 		}
-		fmt.Fprintln(w)
+		table.Add(cells...)
 	}
-	_ = w.Flush()
+	table.Print(out)
 }
 
 // printReliability compares predicted probabilities with shares, for the first row and its reference.
@@ -181,17 +153,17 @@ func (r *Report) printReliability(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\nCalibration of %s, ε = %g: events by predicted probability, and how many came true\n", first.Name,
 		first.Epsilon)
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "predicted\tmean\tcame true\tshare of events\t")
+	var table eval.Table
+	table.Add("predicted", "mean", "came true", "share of events")
 	whole := 0.0
 	for _, b := range first.Reliability {
 		whole += b.Weight
 	}
 	for k, b := range first.Reliability {
 		if b.Weight > 0 {
-			fmt.Fprintf(w, "%.2f–%.2f\t%.3f\t%.3f\t%.1f %%\t\n", float64(k)/reliable, float64(k+1)/reliable, b.Predicted,
-				b.Share, 100*b.Weight/whole)
+			table.Add(fmt.Sprintf("%.2f–%.2f", float64(k)/reliable, float64(k+1)/reliable), fmt.Sprintf("%.3f", b.Predicted),
+				fmt.Sprintf("%.3f", b.Share), fmt.Sprintf("%.1f %%", 100*b.Weight/whole))
 		}
 	}
-	_ = w.Flush()
+	table.Print(out)
 }

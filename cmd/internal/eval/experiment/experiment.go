@@ -1,31 +1,23 @@
-package eval
+package experiment
 
 import (
 	"context"
-	"errors"
 	"math"
-	"slices"
 
-	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/eval"
 	"oriel/operators"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
-// Tests reports whether the settings configure an experiment, which NewExperiment can evaluate.
-func Tests(s settings.Settings) (bool, error) {
-	learner, err := s.Learner()
-	return err == nil && operators.ExperimentOf(learner.Operator()) != nil, err
-}
-
-// subject runs experiments over the records of all streams, with the noise of a seed or without noise.
-type subject struct {
-	*runner
+// machine runs experiments over the records of all streams, with the noise of a seed or without noise.
+type machine struct {
+	*eval.Runner
 	of    *operators.Experiment
 	lines [][]byte   // by stream: the newest decision, if look has not read it yet; else empty
 	ran   [][]*trial // results by stream, then by experiment
-	truth bool       // the subject also counts outcomes by arm, for the true effects
-	turn  uint64     // number of the experiment of the current record; 0: none
+	truth bool       // the machine also counts outcomes by arm, for the true effects
+	now   uint64     // number of the experiment of the current record; 0: none
 }
 
 // trial holds the results of one experiment of a stream.
@@ -36,7 +28,7 @@ type trial struct {
 	every int
 	seen  int
 
-	arms []moments // outcomes by arm; only if the subject counts them
+	arms []moments // outcomes by arm; only if the machine counts them
 	peek []peeking // analyst who peeks, by treatment arm
 }
 
@@ -61,8 +53,8 @@ type peeking struct {
 // mostPoints bounds the looks of a stream that are kept for the plot. If there are more, every second look is dropped.
 const mostPoints = 512
 
-func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*subject, error) {
-	x := &subject{of: of, lines: make([][]byte, streams), ran: make([][]*trial, streams), truth: seed == 0}
+func newMachine(m streams.Model, of *operators.Experiment, streams, seed int) (*machine, error) {
+	x := &machine{of: of, lines: make([][]byte, streams), ran: make([][]*trial, streams), truth: seed == 0}
 	others := len(of.Arms) - 1
 	for i := range x.ran {
 		for range max(1, len(of.Steps)) {
@@ -72,18 +64,21 @@ func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*
 		}
 	}
 	var err error
-	x.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {
+	x.Runner, err = eval.NewRunner(m, streams, seed, func(stream int32, line []byte) error {
 		x.lines[stream] = append(x.lines[stream][:0], line...)
 		return nil
 	})
+	if err == nil && x.truth {
+		x.counting()
+	}
 	return x, err
 }
 
 // takeAll takes records, and reads each decision that they cause.
-func (x *subject) takeAll(items []Item) error {
+func (x *machine) takeAll(items []eval.Item) error {
 	for _, i := range items {
-		x.turn = x.of.Of(x.walks[i.Stream].Stream.Steps() + 1)
-		if err := x.take(i); err != nil {
+		x.now = x.of.Of(x.Step(i.Stream))
+		if err := x.Take(i); err != nil {
 			return err
 		}
 		if line := x.lines[i.Stream]; len(line) > 0 {
@@ -97,7 +92,7 @@ func (x *subject) takeAll(items []Item) error {
 }
 
 // look reads a decision, and adds its effects to the results.
-func (x *subject) look(stream int32, line []byte) error {
+func (x *machine) look(stream int32, line []byte) error {
 	d, err := schemas.ParseDecision(line)
 	if err != nil {
 		return err
@@ -125,7 +120,7 @@ func (x *subject) look(stream int32, line []byte) error {
 	return nil
 }
 
-// keep adds a look to the path. The choice of looks depends only on their number, so all subjects keep the same looks.
+// keep adds a look to the path. The choice of looks depends only on their number, so all machines keep the same looks.
 func (t *trial) keep(p point) {
 	if t.seen++; (t.seen-1)%t.every != 0 {
 		return
@@ -159,91 +154,39 @@ func (m moments) error() float64 {
 	return max(0, m.squares/m.n-mean*mean) / m.n
 }
 
-// counting makes the subject count the outcomes of the experiment by arm.
-func (x *subject) counting() {
+// counting makes the machine count the outcomes of the experiment by arm.
+func (x *machine) counting() {
 	var event schemas.Event
-	x.accepted = func(stream int32, value []byte) {
-		if x.turn == 0 || x.decoder.Decode(&event, value) != schemas.OK {
+	x.Accepted = func(stream int32, value []byte) {
+		if x.now == 0 || x.Decode(&event, value) != schemas.OK {
 			return
 		}
 		if arm, y := x.of.Assigned(event); arm >= 0 {
-			m := &x.ran[stream][x.turn-1].arms[arm]
+			m := &x.ran[stream][x.now-1].arms[arm]
 			m.n, m.sum, m.squares = m.n+1, m.sum+y, m.squares+y*y
 		}
 	}
 }
 
-// contest runs one setting of an experiment: with the noise of each seed, and without noise.
-type contest struct {
-	row     ExperimentRow
-	of      *operators.Experiment
-	private []*subject
-	exact   *subject
-}
-
-// NewExperiment runs settings over the source, and the same operators without noise.
-func NewExperiment(ctx context.Context, in Input, source Source) (*ExperimentReport, error) {
-	var all []*contest
-	var subjects []*subject
+// New runs settings over the source, and the same operators without noise.
+func New(ctx context.Context, in eval.Input, source eval.Source) (*Report, error) {
 	totals := source.Totals()
-	exacts := map[string]*subject{} // subjects without noise, by learner
-	for _, s := range in.Settings {
-		c, err := newContest(s, in.Seeds, len(totals), exacts)
-		if err != nil {
-			return nil, err
-		}
-		all, subjects = append(all, c), append(subjects, c.private...)
-		if !slices.Contains(subjects, c.exact) {
-			subjects = append(subjects, c.exact)
-		}
+	entries, machines, err := eval.Enter(in,
+		func(_ int, e *eval.Entry[*machine], m streams.Model, seed int) (*machine, error) {
+			return newMachine(m, operators.ExperimentOf(e.Operator), len(totals), seed)
+		})
+	if err != nil {
+		return nil, err
 	}
-	var items []Item
-	events := 0
-	run := func() error {
-		err := each(subjects, func(x *subject) error { return x.takeAll(items) })
-		in.Progress(len(items))
-		events += len(items)
-		items = items[:0]
-		return err
-	}
-	if err := source.Each(ctx, func(i Item) error {
-		if items = append(items, i); len(items) < chunk {
-			return ctx.Err()
-		}
-		return errors.Join(ctx.Err(), run())
+	feed, events := eval.Feed[*machine, eval.Item]{Machines: machines, Take: (*machine).takeAll}, 0
+	if err := eval.Read(ctx, source, func(i eval.Item) error {
+		events++
+		return feed.Add(i)
 	}); err != nil {
 		return nil, err
 	}
-	if err := run(); err != nil {
+	if err := feed.Flush(); err != nil {
 		return nil, err
 	}
-	return newExperimentReport(in, all, events, len(totals))
-}
-
-func newContest(s settings.Settings, seeds, streams int, exacts map[string]*subject) (*contest, error) {
-	model, row, err := configured(s)
-	if err != nil {
-		return nil, err
-	}
-	c := &contest{of: operators.ExperimentOf(model.Learner.Operator()), row: ExperimentRow{rowHead: row.head()}}
-	for seed := range seeds {
-		x, err := newSubject(model, c.of, streams, seed+1)
-		if err != nil {
-			return nil, err
-		}
-		c.private = append(c.private, x)
-	}
-	if c.exact = exacts[row.learner]; c.exact != nil {
-		return c, nil
-	}
-	exact, err := silenced(s, operators.NumbersOf(model.Learner.Operator()).Exact)
-	if err != nil {
-		return nil, err
-	}
-	c.exact, err = newSubject(exact, c.of, streams, 0)
-	if err == nil {
-		c.exact.counting()
-	}
-	exacts[row.learner] = c.exact
-	return c, err
+	return newReport(in, entries, events, len(totals))
 }

@@ -1,4 +1,4 @@
-package eval
+package race
 
 import (
 	"math"
@@ -13,7 +13,7 @@ const Stretches = 60
 // reliable is the number of equal intervals of [0, 1] by which predicted probabilities are compared with shares.
 const reliable = 20
 
-// score accumulates the score of one contender.
+// score accumulates the score of one predictor.
 type score struct {
 	rule      *operators.Score
 	stretches [Stretches]tally

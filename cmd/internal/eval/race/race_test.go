@@ -1,4 +1,4 @@
-package eval
+package race
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/kafka/records"
@@ -21,9 +22,9 @@ type lines []string
 
 func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
 
-func (l lines) Each(_ context.Context, f func(Item) error) error {
+func (l lines) Each(_ context.Context, f func(eval.Item) error) error {
 	for i, line := range l {
-		if err := f(Item{Record: records.Record{
+		if err := f(eval.Item{Record: records.Record{
 			Public: records.Public{Offset: int64(i), Timestamp: int64(1000 * i)}, Value: []byte(line),
 		}}); err != nil {
 			return err
@@ -65,13 +66,12 @@ func sample(n int) (l lines, xs [][3]float64, ys []float64) {
 	return l, xs, ys
 }
 
-func evaluate(t *testing.T, in Input, source Source) *Report {
+func evaluate(t *testing.T, in eval.Input, source eval.Source, o ...Options) *Report {
 	t.Helper()
 	if in.Seeds == 0 {
 		in.Seeds = 1
 	}
-	in.Progress = func(int) {}
-	r, err := New(t.Context(), in, source)
+	r, err := New(t.Context(), in, source, append(o, Options{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func evaluate(t *testing.T, in Input, source Source) *Report {
 func TestReferenceIsTheTextbooks(t *testing.T) {
 	l, xs, ys := sample(5000)
 	for _, delay := range []int{0, 1, 300} {
-		r := evaluate(t, Input{Settings: []settings.Settings{load(t)}, Delay: Delay{Events: delay}}, l)
+		r := evaluate(t, eval.Input{Settings: []settings.Settings{load(t)}}, l, Options{Delay: Delay{Events: delay}})
 		var sum, x [3]float64
 		loss, late := 0.0, 0.0
 		margin := func(i int) float64 { return ys[i] * (x[0]*xs[i][0] + x[1]*xs[i][1] + x[2]*xs[i][2]) }
@@ -119,7 +119,7 @@ func TestReferenceIsTheTextbooks(t *testing.T) {
 // TestBaseRateIsOfEventsBefore compares the base rate with plain counts of the earlier events.
 func TestBaseRateIsOfEventsBefore(t *testing.T) {
 	l, _, ys := sample(2000)
-	r := evaluate(t, Input{Settings: []settings.Settings{load(t)}}, l)
+	r := evaluate(t, eval.Input{Settings: []settings.Settings{load(t)}}, l)
 	loss, ones := 0.0, 0.0
 	for i, y := range ys {
 		p := (ones + 0.5) / (float64(i) + 1)
@@ -140,15 +140,12 @@ func TestBaseRateIsOfEventsBefore(t *testing.T) {
 // ten events.
 func TestDelayByTime(t *testing.T) {
 	l, _, _ := sample(1000)
-	in := Input{Settings: []settings.Settings{load(t)}}
-	in.Delay = Delay{Events: 9}
-	events := evaluate(t, in, l)
-	in.Delay = Delay{Time: 10 * time.Second}
-	if times := evaluate(t, in, l); times.Rows[0].Loss != events.Rows[0].Loss ||
+	in := eval.Input{Settings: []settings.Settings{load(t)}}
+	events := evaluate(t, in, l, Options{Delay: Delay{Events: 9}})
+	if times := evaluate(t, in, l, Options{Delay: Delay{Time: 10 * time.Second}}); times.Rows[0].Loss != events.Rows[0].Loss ||
 		times.Rows[2].Loss != events.Rows[2].Loss {
 		t.Errorf("10 s late %v, 9 events between %v", times.Rows[0].Loss, events.Rows[0].Loss)
 	}
-	in.Delay = Delay{}
 	if now := evaluate(t, in, l); now.Rows[0].Loss == events.Rows[0].Loss {
 		t.Error("a delay changes nothing")
 	}
@@ -158,7 +155,7 @@ func TestDelayByTime(t *testing.T) {
 // so that the mean differs from the worst value.
 func TestSeedsRepeatAndDiffer(t *testing.T) {
 	l, _, _ := sample(1500)
-	in := Input{Settings: []settings.Settings{load(t), load(t, "ORIEL_EPSILON=0.5")}, Seeds: 3}
+	in := eval.Input{Settings: []settings.Settings{load(t), load(t, "ORIEL_EPSILON=0.5")}, Seeds: 3}
 	first, err := json.Marshal(evaluate(t, in, l))
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +176,7 @@ func TestSeedsRepeatAndDiffer(t *testing.T) {
 func TestNullEventsTakeTheirPlace(t *testing.T) {
 	l, _, _ := sample(300)
 	l[7], l[20], l[21] = `{"features":[1,2],"label":1}`, `{"features":[1,2,3],"label":7}`, `{"features":[1,2],"label":1}`
-	r := evaluate(t, Input{Settings: []settings.Settings{load(t)}}, l)
+	r := evaluate(t, eval.Input{Settings: []settings.Settings{load(t)}}, l)
 	if r.Events != 297 || r.Null != 3 || r.Reasons["wrong_dimension"] != 2 || r.Reasons["label_range"] != 1 {
 		t.Errorf("%d events, %d null: %v", r.Events, r.Null, r.Reasons)
 	}
@@ -189,9 +186,9 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 		!strings.Contains(said.String(), "outside the guarantee") {
 		t.Errorf("%v: %s", err, said.String())
 	}
-	for text, i := range map[string]Item{
+	for text, i := range map[string]eval.Item{
 		"line 8": {
-			Place: Place{Unit: "line", Number: 8}, Record: records.Record{Public: records.Public{Offset: 3}},
+			Place: eval.Place{Unit: "line", Number: 8}, Record: records.Record{Public: records.Public{Offset: 3}},
 		},
 		"offset 3 of partition 2": {Stream: 2, Record: records.Record{Public: records.Public{Offset: 3}}},
 	} {
@@ -199,8 +196,8 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 			t.Errorf("%v, want %s", i, text)
 		}
 	}
-	if _, err := New(t.Context(), Input{Settings: []settings.Settings{load(t)}, Seeds: 1, Progress: func(int) {}},
-		lines{"x"}); err == nil {
+	if _, err := New(t.Context(), eval.Input{Settings: []settings.Settings{load(t)}, Seeds: 1},
+		lines{"x"}, Options{}); err == nil {
 		t.Error("nothing is scored, and nothing said")
 	}
 }
@@ -216,7 +213,7 @@ func TestEveryLossHasItsFigures(t *testing.T) {
 	}
 	l, _, _ := sample(3000)
 	f := func(source lines, more ...string) Row {
-		return evaluate(t, Input{Settings: []settings.Settings{load(t, more...)}}, source).Rows[1]
+		return evaluate(t, eval.Input{Settings: []settings.Settings{load(t, more...)}}, source).Rows[1]
 	}
 	known := func(x ...Figure) (all string) {
 		for _, f := range x {
@@ -267,7 +264,7 @@ func TestWealthIsCounted(t *testing.T) {
 		events = append(events, fmt.Sprintf(`{"relatives":[%v,%v,%v]}`, r[0], r[1], r[2]))
 	}
 	s := load(t, "ORIEL_LOSS=portfolio", "ORIEL_SET=simplex", "ORIEL_RADIUS=1", "ORIEL_STRONG_CONVEXITY=1e-4")
-	r := evaluate(t, Input{Settings: []settings.Settings{s}}, events)
+	r := evaluate(t, eval.Input{Settings: []settings.Settings{s}}, events)
 	bare, base := r.Rows[1], r.Rows[2]
 	if got := float64(base.Wealth.Mean); base.Name != "uniform portfolio" || math.Abs(got-math.Log(wealth)) > 1e-9 {
 		t.Errorf("%s: log wealth %g, want %g", base.Name, got, math.Log(wealth))
@@ -297,7 +294,7 @@ func TestFirstDecisionIsNoBaseRate(t *testing.T) {
 	for range 200 {
 		events = append(events, `{"cost":[0.5,1,0]}`)
 	}
-	r := evaluate(t, Input{Settings: []settings.Settings{
+	r := evaluate(t, eval.Input{Settings: []settings.Settings{
 		load(t, "ORIEL_LOSS=linear", "ORIEL_SET=simplex", "ORIEL_RADIUS=1"),
 	}}, events)
 	if base := r.Rows[2]; base.Name != "first decision" || math.Abs(float64(base.Loss.Mean)-0.5) > 1e-9 {

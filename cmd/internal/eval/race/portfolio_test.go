@@ -1,4 +1,4 @@
-package eval
+package race
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/settings"
 )
@@ -43,7 +44,7 @@ func TestTheExampleOfPortfoliosLearns(t *testing.T) {
 		best += math.Log(0.25 + 4.5*probabilities[which])
 		events = append(events, fmt.Sprintf(`{"relatives":[%s]}`, strings.Join(relatives, ",")))
 	}
-	r := evaluate(t, Input{Settings: []settings.Settings{s}}, events)
+	r := evaluate(t, eval.Input{Settings: []settings.Settings{s}}, events)
 	private, bare := float64(r.Rows[0].Wealth.Mean), float64(r.Rows[1].Wealth.Mean)
 	if t.Logf("log wealth %.0f, %.0f without noise, %.0f with the probabilities", private, bare, best); private < bare/2 ||
 		bare < best/4 {

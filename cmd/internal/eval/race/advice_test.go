@@ -1,4 +1,4 @@
-package eval
+package race
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -126,7 +127,7 @@ func TestAdviceHelpsOnEveryStream(t *testing.T) {
 			fmt.Sprintf("ORIEL_START_REGULARIZER=%g", float64(advice.StartRegularizer)),
 			fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%g", float64(advice.StrongConvexity)),
 		})...)
-		r := evaluate(t, Input{Settings: []settings.Settings{with, without}}, s.lines(events))
+		r := evaluate(t, eval.Input{Settings: []settings.Settings{with, without}}, s.lines(events))
 		advised, plain := r.Rows[0], r.Rows[1]
 		t.Logf("%s: λ₀ %g: %.4f, without noise %.4f, gain %.2f; without advice %.4f; base rate %.4f", s.name,
 			advice.StartRegularizer,

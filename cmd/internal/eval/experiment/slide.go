@@ -1,4 +1,4 @@
-package eval
+package experiment
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // Slide draws a strip for each experiment of the first stream with each setting, with seed 1: the effects against the
 // number of events, and the width of their bands.
-func (r *ExperimentReport) Slide() *figure.Slide {
+func (r *Report) Slide() *figure.Slide {
 	slide := &figure.Slide{
 		Title: "Effects, and bands that hold at all looks", Share: 0.58,
 		Subtitle: fmt.Sprintf("line and band: private, %s %% · dots: the truth so far", digits.Four(100*(1-r.Alpha))),
@@ -23,16 +23,16 @@ func (r *ExperimentReport) Slide() *figure.Slide {
 	found := false
 	for k := range r.Rows {
 		row := &r.Rows[k]
-		for turn, ran := range row.ran {
+		for index, ran := range row.ran {
 			heading := fmt.Sprintf("ε = %s, %s", digits.Upper(row.Epsilon), row.Mechanism)
 			if len(row.ran) > 1 {
-				heading = fmt.Sprintf("experiment %d, %s", turn+1, heading)
+				heading = fmt.Sprintf("experiment %d, %s", index+1, heading)
 			}
 			switch {
 			case len(ran.private.path) == 0:
 				omitted = append(omitted, heading+", which has no look")
 				continue
-			case len(strips) == mostStrips:
+			case len(strips) == figure.MostStrips:
 				omitted = append(omitted, heading)
 				continue
 			}
@@ -56,7 +56,7 @@ func (r *ExperimentReport) Slide() *figure.Slide {
 }
 
 // strip draws one experiment.
-func (r *ExperimentReport) strip(row *ExperimentRow, ran besides) figure.Strip {
+func (r *Report) strip(row *Row, ran besides) figure.Strip {
 	left := &figure.Chart{
 		X: figure.Axis{Name: "events of the experiment", Ticks: 5},
 		Y: figure.Axis{Name: "effect on the mean " + r.Outcome + ", against " + r.Control},

@@ -1,4 +1,4 @@
-package eval
+package race
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/settings"
@@ -78,7 +79,7 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 			if !classes {
 				given = append(given, "ORIEL_LOSS=squared", "ORIEL_RADIUS=2", "ORIEL_BAND_RANGE=-2:2", "ORIEL_CLIP=0.3")
 			}
-			r := evaluate(t, Input{Settings: []settings.Settings{load(t, given...)}}, bandLines(n, classes, of))
+			r := evaluate(t, eval.Input{Settings: []settings.Settings{load(t, given...)}}, bandLines(n, classes, of))
 			private, bare := r.Rows[0], r.Rows[1]
 			t.Logf("%s, classes %v: %.4f within, %.4f without noise; width %.3f, %.3f", name, classes, private.Within.Mean,
 				bare.Within.Mean, private.Width.Mean, bare.Width.Mean)
@@ -99,7 +100,7 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 // TestBandsInATable checks how reports print and draw bands.
 func TestBandsInATable(t *testing.T) {
 	s := load(t, "ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1")
-	r := evaluate(t, Input{Settings: []settings.Settings{s}}, bandLines(200, true, bandStreams["steady"]))
+	r := evaluate(t, eval.Input{Settings: []settings.Settings{s}}, bandLines(200, true, bandStreams["steady"]))
 	var text strings.Builder
 	if err := r.Print(&text); err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestBandsInATable(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	slide := r.Slide("title")
+	slide := r.Slide()
 	lines := slide.Right.(*figure.Chart).Lines
 	if len(lines) != 4 || lines[0].End != "0.9" || len(lines[1].Points) != Stretches || len(lines[3].Points) != 0 {
 		t.Errorf("%+v", lines)
@@ -141,8 +142,8 @@ func TestBandsHoldOnFlights(t *testing.T) {
 				"ORIEL_START_REGULARIZER=100")
 			band = append(band, "ORIEL_BAND_RANGE=-60:180")
 		}
-		with := evaluate(t, Input{Seeds: 3, Settings: []settings.Settings{load(t, append(band, given...)...)}}, flights)
-		without := evaluate(t, Input{Seeds: 3, Settings: []settings.Settings{load(t, given...)}}, flights)
+		with := evaluate(t, eval.Input{Seeds: 3, Settings: []settings.Settings{load(t, append(band, given...)...)}}, flights)
+		without := evaluate(t, eval.Input{Seeds: 3, Settings: []settings.Settings{load(t, given...)}}, flights)
 		private, bare := with.Rows[0], with.Rows[1]
 		t.Logf("classes %v: %.4f (%.4f) within, %.4f without noise; width %.3f, %.3f; loss %.5f, %.5f without a band", classes,
 			private.Within.Mean, private.Within.Worst, bare.Within.Mean, private.Width.Mean, bare.Width.Mean, private.Loss.Mean,

@@ -1,16 +1,17 @@
-package eval
+package race
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 	"oriel/operators"
 	"oriel/schemas"
 )
 
-// banded is a contender whose decisions have a band.
+// banded is a predictor whose decisions have a band.
 type banded interface {
 	// within reports whether the event's label is within the newest band, and returns the band's width. See
 	// operators.BandScore.Within.
@@ -52,10 +53,10 @@ func (t *bandTally) add(o bandTally) {
 	t.events, t.within, t.width = t.events+o.events, t.within+o.within, t.width+o.width
 }
 
-// countBand counts an event of a stretch, if the contender has a band.
-func (r *contestant) countBand(stretch int, e *event) {
-	b, ok := r.contender.(banded)
-	if !ok || r.score.rule.Band == nil {
+// countBand counts an event of a stretch, if the predictor has a band.
+func (s *scored) countBand(stretch int, e *event) {
+	b, ok := s.predictor.(banded)
+	if !ok || s.score.rule.Band == nil {
 		return
 	}
 	within, width := b.within(e)
@@ -63,7 +64,7 @@ func (r *contestant) countBand(stretch int, e *event) {
 	if within {
 		t.within = 1
 	}
-	r.score.bands[stretch].add(t)
+	s.score.bands[stretch].add(t)
 }
 
 // wholeBand returns the tally over all stretches.
@@ -98,16 +99,16 @@ func farthest(level float64) func(x ...float64) float64 {
 }
 
 // bandCurve computes, for each stretch, the share of events within their bands, averaged over the seeds.
-func (row *Row) bandCurve(racers []*contestant) {
+func (row *Row) bandCurve(runs []*scored) {
 	if !row.Within.Mean.Known() {
 		return
 	}
 	for k := range Stretches {
 		share := 0.0
-		for _, r := range racers {
-			share += r.score.bands[k].within / r.score.bands[k].events / float64(len(racers))
+		for _, r := range runs {
+			share += r.score.bands[k].within / r.score.bands[k].events / float64(len(runs))
 		}
-		row.WithinStretch = append(row.WithinStretch, Number(share))
+		row.WithinStretch = append(row.WithinStretch, digits.Number(share))
 	}
 }
 

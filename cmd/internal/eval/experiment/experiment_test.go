@@ -1,6 +1,7 @@
-package eval
+package experiment
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,10 +9,27 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/digits"
+	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/figure/figuretest"
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka/records"
 )
+
+// lines is a source of one stream.
+type lines []string
+
+func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
+
+func (l lines) Each(_ context.Context, f func(eval.Item) error) error {
+	for i, line := range l {
+		if err := f(eval.Item{Record: records.Record{Public: records.Public{Offset: int64(i)}, Value: []byte(line)}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // assigned returns events of three arms with these rates of conversion. Every hundredth event is invalid.
 func assigned(n int, rates ...float64) (l lines) {
@@ -30,7 +48,7 @@ func assigned(n int, rates ...float64) (l lines) {
 	return l
 }
 
-func experimentOf(t *testing.T, events lines, env ...string) (*ExperimentReport, error) {
+func experimentOf(t *testing.T, events lines, env ...string) (*Report, error) {
 	t.Helper()
 	s, err := settings.Load(append([]string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=variant=A|B|C", "ORIEL_VALUE=paid=0:1", "ORIEL_STATISTICS=count,mean",
@@ -41,10 +59,7 @@ func experimentOf(t *testing.T, events lines, env ...string) (*ExperimentReport,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tests, err := Tests(s); err != nil || !tests {
-		t.Fatal("no experiment", err)
-	}
-	return NewExperiment(t.Context(), Input{Settings: []settings.Settings{s}, Seeds: 2, Progress: func(int) {}}, events)
+	return New(t.Context(), eval.Input{Settings: []settings.Settings{s}, Seeds: 2}, events)
 }
 
 // TestExperimentAgreesWithTheTruth checks that a better arm is found and an equal one is not. The test counts the true
@@ -90,7 +105,7 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 			t.Errorf("%s: the truth %g is %g", a.Arm, a.Truth, p-q)
 		}
 		peeked := first[k] > 0
-		if a.Peeking.FoundAfter != Number(first[k]) && peeked || a.Back != back[k] || peeked != a.Peeking.FoundAfter.Known() {
+		if a.Peeking.FoundAfter != digits.Number(first[k]) && peeked || a.Back != back[k] || peeked != a.Peeking.FoundAfter.Known() {
 			t.Errorf("%s: peeking finds it after %g, and loses it at %d looks; want %g and %d", a.Arm, a.Peeking.FoundAfter, a.Back,
 				first[k], back[k])
 		}

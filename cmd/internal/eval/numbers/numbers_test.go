@@ -1,16 +1,33 @@
-package eval
+package numbers
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/figure/figuretest"
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka/records"
 )
+
+// lines is a source of one stream.
+type lines []string
+
+func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
+
+func (l lines) Each(_ context.Context, f func(eval.Item) error) error {
+	for i, line := range l {
+		if err := f(eval.Item{Record: records.Record{Public: records.Public{Offset: int64(i)}, Value: []byte(line)}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // rows returns events of an aggregate over cells a and b. Cell b has no events.
 func rows(n int) (l lines) {
@@ -20,7 +37,7 @@ func rows(n int) (l lines) {
 	return l
 }
 
-func numbersOf(t *testing.T, events lines, env ...string) *NumbersReport {
+func numbersOf(t *testing.T, events lines, env ...string) *Report {
 	t.Helper()
 	s, err := settings.Load(append([]string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=cell=a|b", "ORIEL_VALUE=value=0:10", "ORIEL_STATISTICS=count,mean",
@@ -29,8 +46,8 @@ func numbersOf(t *testing.T, events lines, env ...string) *NumbersReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Input{Settings: []settings.Settings{s}, Seeds: 3, Progress: func(int) {}}
-	r, err := NewNumbers(t.Context(), in, events)
+	in := eval.Input{Settings: []settings.Settings{s}, Seeds: 3}
+	r, err := New(t.Context(), in, events)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package plan
+package digits
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 
 func TestNumbersInJSON(t *testing.T) {
 	for x, want := range map[Number]string{
-		0: "0", 0.23681: "0.23681", 1e-6: "1e-06", 1234567: "1.234567e+06", Number(math.Inf(1)): "null", none: "null",
+		0: "0", 0.23681: "0.23681", 1e-6: "1e-06", 1234567: "1.234567e+06", Number(math.Inf(1)): "null", None: "null",
 	} {
 		if encoded, err := json.Marshal(x); err != nil || string(encoded) != want {
 			t.Errorf("JSON of %g: %s, %v, want %s", float64(x), encoded, err, want)
@@ -48,12 +48,12 @@ func TestSizesAndCounts(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	f(bytesOf(0), "0 B")
-	f(bytesOf(10239), "10239 B")
-	f(bytesOf(10240), "10.0 KiB")
-	f(bytesOf(25<<20+1<<19), "25.5 MiB")
-	f(bytesOf(64<<30), "64.0 GiB")
-	f(count(9_999_999), "9999999")
-	f(count(10_240_000), "10.24 M")
-	f(count(math.MaxUint64), "1.845e+19")
+	f(Bytes(0), "0 B")
+	f(Bytes(10239), "10239 B")
+	f(Bytes(10240), "10.0 KiB")
+	f(Bytes(25<<20+1<<19), "25.5 MiB")
+	f(Bytes(64<<30), "64.0 GiB")
+	f(Count(9_999_999), "9999999")
+	f(Count(10_240_000), "10.24 M")
+	f(Count(math.MaxUint64), "1.845e+19")
 }

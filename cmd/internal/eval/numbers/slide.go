@@ -1,4 +1,4 @@
-package eval
+package numbers
 
 import (
 	"fmt"
@@ -13,12 +13,9 @@ import (
 // drawn is the largest number of lines in a panel.
 const drawn = 4
 
-// mostStrips is the largest number of strips in a picture: five statistics of two settings have room.
-const mostStrips = 12
-
 // Slide draws a strip for each statistic of each setting, at the longest memory: the numbers at the end of the first
 // stream by the last dimension of cells, and the numbers along that stream, with the first seed.
-func (r *NumbersReport) Slide() *figure.Slide {
+func (r *Report) Slide() *figure.Slide {
 	last := r.Rows[0].Last[len(r.Rows[0].Last)-1]
 	memory := "of all events"
 	switch last.Memory {
@@ -55,7 +52,7 @@ func (r *NumbersReport) Slide() *figure.Slide {
 		for k := range r.Rows {
 			row := &r.Rows[k]
 			heading := fmt.Sprintf("%s, ε = %s, %s", statistic, digits.Upper(row.Epsilon), row.Mechanism)
-			if len(strips) == mostStrips {
+			if len(strips) == figure.MostStrips {
 				omitted = append(omitted, heading)
 				continue
 			}
@@ -74,7 +71,7 @@ func (r *NumbersReport) Slide() *figure.Slide {
 }
 
 // strip draws a statistic of a memory. It returns how many lines there are, of which it draws the first.
-func (row *NumbersRow) strip(statistic, memory string) (strip figure.Strip, all int) {
+func (row *Row) strip(statistic, memory string) (strip figure.Strip, all int) {
 	lines, dimension, places := groups(row.Last, statistic, memory)
 	left := &figure.Chart{X: figure.Axis{Name: dimension, Places: places}, Y: figure.Axis{Name: statistic}}
 	right := &figure.Chart{
@@ -111,8 +108,8 @@ func (row *NumbersRow) strip(statistic, memory string) (strip figure.Strip, all 
 }
 
 // reach returns the ends of the widest interval of a statistic. For a ratio of nothing it is the public range.
-func (row *NumbersRow) reach(statistic, memory string) (low, high Number) {
-	low, high = Number(math.Inf(1)), Number(math.Inf(-1))
+func (row *Row) reach(statistic, memory string) (low, high digits.Number) {
+	low, high = digits.Number(math.Inf(1)), digits.Number(math.Inf(-1))
 	for _, numbers := range row.path {
 		for _, n := range numbers {
 			if n.Statistic == statistic && n.Memory == memory {
@@ -125,7 +122,7 @@ func (row *NumbersRow) reach(statistic, memory string) (low, high Number) {
 
 // add adds a number to a line. A number that is not shown interrupts the line, but not the line's band. Only an
 // interval from low to high, which says nothing, interrupts the band, because it would paint the whole panel.
-func add(line *figure.Line, x float64, n ShownNumber, low, high Number) {
+func add(line *figure.Line, x float64, n Shown, low, high digits.Number) {
 	value, ends := float64(n.Value), figure.Interval{X: x, Low: float64(n.Low), High: float64(n.High)}
 	if !n.Shown {
 		value = math.NaN()
@@ -147,7 +144,7 @@ type group struct {
 
 // groups groups the cells of a statistic and memory. The name of a cell is dimension=place,dimension=place; one cell
 // may be named other.
-func groups(numbers []ShownNumber, statistic, memory string) (all []group, dimension string, places []string) {
+func groups(numbers []Shown, statistic, memory string) (all []group, dimension string, places []string) {
 	for i, n := range numbers {
 		if n.Statistic != statistic || n.Memory != memory {
 			continue
