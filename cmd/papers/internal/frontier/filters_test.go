@@ -1,9 +1,11 @@
-package blt
+package frontier
 
 import (
 	"math"
 	"math/bits"
 	"testing"
+
+	"oriel/mechanisms/blt"
 )
 
 // TestTable checks the variances, in units (Δ/µ)², at age weight 0, against S_W² and the tree. Directed rounding
@@ -29,7 +31,7 @@ func TestTable(t *testing.T) {
 	for _, row := range want {
 		windows = append(windows, row.window)
 	}
-	rows, err := Table(windows)
+	rows, err := tableOf(windows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func TestTable(t *testing.T) {
 	for i, got := range rows {
 		row := want[i/3]
 		t.Logf("%+v", got)
-		if got.Window != row.window || got.Poles != MinPoles+i%3 || got.Optimum != Optimum(row.window) {
+		if got.Window != row.window || got.Poles != blt.MinPoles+i%3 || got.Optimum != blt.Optimum(row.window) {
 			t.Fatalf("row %d: %+v", i, got)
 		}
 		near := func(what string, x, y float64) {
@@ -57,63 +59,6 @@ func TestTable(t *testing.T) {
 		}
 		if low := got.Variance / got.Optimum; math.Abs(got.Ratio-low) > 1e-15*low {
 			t.Errorf("W=%d m=%d: ratio %g of %g and %g", got.Window, got.Poles, got.Ratio, got.Variance, got.Optimum)
-		}
-	}
-}
-
-// TestCertificates certifies how close m = 4 comes to the optimum at windows that the table lacks; PROOF.md states
-// these bounds.
-func TestCertificates(t *testing.T) {
-	f := func(within float64, windows ...uint64) {
-		t.Helper()
-		for _, window := range windows {
-			r, err := NewResponse(fitFilter(t, window, 0, 4))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("W=%d: %.5f", window, r.ratio(window))
-			if ratio := r.ratio(window); ratio > within || ratio < 1 {
-				t.Errorf("W=%d: %g of the optimum, want at most %g", window, ratio, within)
-			}
-		}
-	}
-	f(1+1e-5, 1)
-	f(1.0275, 2, 3, 4, 5, 8, 13, 26)
-	f(1.02, 27, 40, 99, 100, 128, 181, 512, 513, 700, 3000, 125_000)
-	f(1.0201, 1<<17)
-	f(1.0522, MaxWindow)
-}
-
-// TestFrontierFiguresAreTheSeries computes Σb², Σd² and µ by the recurrence of b = Π(1 − p_i·x)/Π(1 − q_k·x) with
-// rational poles, and compares Ratio and the growth of µ.
-func TestFrontierFiguresAreTheSeries(t *testing.T) {
-	for _, f := range []Filter{handmade(t), mixed(t)} {
-		r, err := NewResponse(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const window = 24
-		b := impulse(f, 250*window)
-		noise, energy, d, x := 0.0, map[int]float64{}, make([]float64, len(b)), 0.0
-		for j := range b { // power series division: d = (1/(1−x))/b
-			d[j] = 1
-			for i := 1; i <= j; i++ {
-				d[j] -= b[i] * d[j-i]
-			}
-			noise += b[j] * b[j]
-			x += d[j] * d[j]
-			energy[j+1] = x
-		}
-		near := func(what string, got, want float64) {
-			t.Helper()
-			if math.Abs(got-want) > 1e-9*want {
-				t.Errorf("%s: %.12g, want %.12g", what, got, want)
-			}
-		}
-		near("variance", r.Variance(window), noise*energy[window])
-		near("ratio", r.ratio(window), noise*energy[window]/Optimum(window))
-		for _, k := range []int{2, 10, 100} {
-			near("growth", r.Growth(window, uint64(k)), math.Sqrt(energy[k*window]/energy[window]))
 		}
 	}
 }
@@ -152,7 +97,7 @@ func TestAgeingFrontier(t *testing.T) {
 	for _, row := range want {
 		weights = append(weights, row.Weight)
 	}
-	rows, err := Frontier(1024, 4, weights)
+	rows, err := compromises(1024, 4, weights)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,10 +118,10 @@ func TestAgeingFrontier(t *testing.T) {
 			t.Errorf("default weight: variance %g of the optimum, µ(100W) %g", got.Ratio, got.Hundred)
 		}
 	}
-	if rows, err := Frontier(1024, 5, weights); err == nil {
+	if rows, err := compromises(1024, 5, weights); err == nil {
 		t.Errorf("five poles: %v", rows)
 	}
-	if rows, err := Table([]uint64{0}); err == nil {
+	if rows, err := tableOf([]uint64{0}); err == nil {
 		t.Errorf("window 0: %v", rows)
 	}
 }

@@ -1,12 +1,12 @@
-package blt
+package frontier
 
 import (
 	"fmt"
 	"math/big"
 	"math/bits"
 
+	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/rational"
 )
 
 // TableRow compares one filter of age weight 0 with the optimum and the window tree, at equal µ(W). Variances are for
@@ -30,12 +30,12 @@ type FrontierRow struct {
 	Two, Ten, Hundred, Thousand float64 // µ(2W), µ(10W), µ(100W), µ(1000W), each divided by µ(W)
 }
 
-// Table returns the rows for all windows, and for m = MinPoles … MaxPoles within each. It fits each filter, which takes
+// tableOf returns the rows for all windows, and for m = blt.MinPoles … blt.MaxPoles within each. It fits each filter, which takes
 // some milliseconds a row.
-func Table(windows []uint64) ([]TableRow, error) {
+func tableOf(windows []uint64) ([]TableRow, error) {
 	var rows []TableRow
 	for _, window := range windows {
-		for poles := MinPoles; poles <= MaxPoles; poles++ {
+		for poles := blt.MinPoles; poles <= blt.MaxPoles; poles++ {
 			r, err := fittedResponse(window, 0, poles)
 			if err != nil {
 				return nil, err
@@ -43,7 +43,7 @@ func Table(windows []uint64) ([]TableRow, error) {
 			mean, worst := treeVariance(window)
 			rows = append(rows, TableRow{
 				Window: window, Poles: poles,
-				Variance: r.Variance(window), Optimum: Optimum(window), Ratio: r.ratio(window),
+				Variance: r.Variance(window), Optimum: blt.Optimum(window), Ratio: ratio(r, window),
 				TreeMean: mean, TreeWorst: worst,
 			})
 		}
@@ -51,8 +51,8 @@ func Table(windows []uint64) ([]TableRow, error) {
 	return rows, nil
 }
 
-// Frontier returns a row for each age weight: the figures of Fit(window, weight, poles).
-func Frontier(window uint64, poles int, weights []float64) ([]FrontierRow, error) {
+// compromises returns a row for each age weight: the figures of blt.Fit(window, weight, poles).
+func compromises(window uint64, poles int, weights []float64) ([]FrontierRow, error) {
 	var rows []FrontierRow
 	for _, weight := range weights {
 		r, err := fittedResponse(window, weight, poles)
@@ -60,7 +60,7 @@ func Frontier(window uint64, poles int, weights []float64) ([]FrontierRow, error
 			return nil, err
 		}
 		rows = append(rows, FrontierRow{
-			Weight: weight, Ratio: r.ratio(window),
+			Weight: weight, Ratio: ratio(r, window),
 			Two: r.Growth(window, 2), Ten: r.Growth(window, 10),
 			Hundred: r.Growth(window, 100), Thousand: r.Growth(window, 1000),
 		})
@@ -68,21 +68,21 @@ func Frontier(window uint64, poles int, weights []float64) ([]FrontierRow, error
 	return rows, nil
 }
 
-func fittedResponse(window uint64, weight float64, poles int) (*Response, error) {
-	f, err := Fit(window, weight, poles)
+func fittedResponse(window uint64, weight float64, poles int) (*blt.Response, error) {
+	f, err := blt.Fit(window, weight, poles)
 	if err != nil {
 		return nil, err
 	}
-	r, err := NewResponse(f)
+	r, err := blt.NewResponse(f)
 	if err != nil {
-		return nil, fmt.Errorf("blt: window %d, age weight %g, %d poles: %w", window, weight, poles, err)
+		return nil, fmt.Errorf("frontier: window %d, age weight %g, %d poles: %w", window, weight, poles, err)
 	}
 	return r, nil
 }
 
 // ratio returns Σb²·Σ_{j<W}d²/S_W², rounded up.
-func (r *Response) ratio(window uint64) float64 {
-	return dp.RoundUp(rational.Up().Quo(r.noise().Mul(r.d.Energy(window)).Hi, new(big.Float).SetFloat64(Optimum(window))))
+func ratio(r *blt.Response, window uint64) float64 {
+	return dp.RoundUp(dp.Float().Quo(dp.Exact(r.Variance(window)), dp.Exact(blt.Optimum(window))))
 }
 
 // treeVariance returns the mean and the largest variance of tree-gaussian in units (Δ/µ)²: σ² = h·(Δ/µ)² a node, h =
