@@ -180,7 +180,7 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 
 // claim returns the marks of the claimed loss: for the window, for the whole life, or for ever.
 func (r *Report) claim(last float64) []figure.Mark {
-	row, words := &r.Mechanisms[0], r.Setting.terms.Scope.Words()
+	row, words := &r.Mechanisms[0], r.Setting.terms.Words()
 	if !row.Epsilon.Finite() {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (in Input) ages() []Age {
 	add := func(name string, windows, steps uint64) {
 		ages = append(ages, Age{windows, steps, in.seconds(steps), name})
 	}
-	for _, age := range scope.Ages() {
+	for _, age := range in.Configured.Words().Ages {
 		add(age.Name, age.Spans, age.Steps)
 	}
 	if scope.Span() == 0 {

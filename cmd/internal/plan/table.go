@@ -86,7 +86,7 @@ func (r *Report) headline() string {
 
 // duration returns how long the window or the horizon lasts, or "" if the duration is not known.
 func (r *Report) duration() string {
-	steps := r.Setting.terms.Scope.Words().Steps
+	steps := r.Setting.terms.Words().Steps
 	if steps == 0 || !r.Setting.EventsPerSecond.Known() {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (r *Report) duration() string {
 
 func (r *Report) sensitivityLine() string {
 	s := r.Setting
-	unit := "unit " + s.terms.Unit.Name() + s.terms.Unit.Words().Bound
+	unit := "unit " + s.terms.Unit.Name() + s.terms.Words().Bound
 	clip := ""
 	if r.Numbers == nil {
 		clip = fmt.Sprintf(", clip %g", s.Clip)
