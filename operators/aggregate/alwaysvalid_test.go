@@ -35,8 +35,8 @@ func experimental(changed ...string) []string {
 	return lines
 }
 
-// members returns the members of a decision by name.
-func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
+// membersOf returns the members of a decision by name.
+func membersOf(c operator, d operators.Decision) map[string]schemas.ExtraValue {
 	all := map[string]schemas.ExtraValue{}
 	for i, x := range c.Extras() {
 		all[x.Name] = d.Extras[i]
@@ -71,7 +71,7 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 					last = d
 				}
 			}
-			all := members(c, last)
+			all := membersOf(c, last)
 			near := func(member string, want float64) {
 				t.Helper()
 				if got := all[member].Numbers[0]; math.Abs(got-want) > 0.01*math.Abs(want) {
@@ -151,7 +151,7 @@ func TestNoiseOfEffects(t *testing.T) {
 			var all map[string]schemas.ExtraValue
 			for range 1500 {
 				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
-					all = members(c, d)
+					all = membersOf(c, d)
 				}
 			}
 			low, high, e := all["effect_low"].Numbers[0], all["effect_high"].Numbers[0], all["effect"].Numbers[0]

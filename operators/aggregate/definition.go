@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/aggregate/block"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas"
 )
 
@@ -67,7 +68,7 @@ var settings = slices.Concat([]operators.Setting{
 		Text: "with ORIEL_MEMORY: publish the released increments too, so that others can sum them over windows of their own",
 	},
 	operators.EmitEvery("1", "number of steps between two decisions; a decision has the sum of their increments. A larger number gains no privacy. 1 with once-gaussian"),
-}, testSettings)
+}, trial.Settings)
 
 func cellsEntry(text string) (string, bool) {
 	d, ok := parseDimension(text)
@@ -195,7 +196,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	}
 	v.Want("EMIT_EVERY", !c.perStep || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+
 		"with less noise", c.every, v.Mechanism, v.Batch*max(1, c.every))
-	c.wantTest(v, facts)
+	c.test = trial.Read(v, c.spec.outcomes(), c.spec.weightMax, facts)
 	c.wantRoom(v)
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ func (c *operator) wantRoom(v *operators.Values) {
 	v.Want("BATCH", v.Batch >= least, "%d: %d coordinates are drawn at each step, above %d an event; take ORIEL_BATCH=%d or more, or fewer cells",
 		v.Batch, n, drawsAnEvent, least)
 	shown := c.spec.numbers() + 2*len(c.spec.bounded())*c.spec.cells() +
-		len(c.spec.differenceExtras())*c.spec.comparison().size()
+		3*len(c.spec.compared())*c.spec.comparison().size()
 	shown *= len(c.memories)
 	views := len(c.memories)
 	if c.increments {

@@ -2,10 +2,8 @@ package aggregate
 
 import (
 	"slices"
-	"strings"
 
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
 )
 
 // bounded returns the statistics that are ratios of released numbers. The widths of their intervals depend on the
@@ -14,35 +12,16 @@ func (s *specification) bounded() []string {
 	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name == count || name == sum })
 }
 
-// member returns a statistic's name for use within the name of a member: 99.9 becomes 99_9.
-func member(statistic string) string { return strings.ReplaceAll(statistic, ".", "_") }
-
-// intervalExtras returns two members for each bounded statistic: the lower ends and the upper ends.
-func (s *specification) intervalExtras() []schemas.Extra {
-	var extras []schemas.Extra
-	for _, statistic := range s.bounded() {
-		for _, end := range []struct{ name, text string }{{"low", "Lower"}, {"high", "Upper"}} {
-			extras = append(extras, schemas.Extra{
-				Name: member(statistic) + "_" + end.name, Kind: schemas.ExtraNumbers,
-				Text: end.text + " end of an interval with the " + statistic + " of the events, at 95 %, by view, then cell.",
-			})
-		}
-	}
-	return extras
-}
-
-// appendIntervals appends the intervals of a view, cell by cell, to the members of intervalExtras.
-func (s *specification) appendIntervals(extras []schemas.ExtraValue, t totals) {
-	at := 0
-	for k, statistic := range s.statistics {
-		if statistic == count || statistic == sum {
+// appendIntervals appends the intervals of a view, cell by cell.
+func (m *Machine) appendIntervals(t totals) {
+	for k, statistic := range m.spec.statistics {
+		if always(statistic) {
 			continue
 		}
-		low, high := &extras[at].Numbers, &extras[at+1].Numbers
-		at += 2
-		for cell := range s.cells() {
-			x := s.interval(k, cell, t)
-			*low, *high = append(*low, x.low), append(*high, x.high)
+		for cell := range m.spec.cells() {
+			x := m.spec.interval(k, cell, t)
+			m.members.low[k].Append(m.extras, x.low)
+			m.members.high[k].Append(m.extras, x.high)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -14,13 +13,14 @@ import (
 // difference is the suffix of the member that holds a statistic's differences between arms.
 const difference = "_difference"
 
-// almost is the deviation of sums without noise. It is not 0, because intervals need a positive deviation.
-const almost = 1e-9
-
 // Numbers names the numbers of a decision: its statistics, and the differences between arms.
 func (c operator) Numbers() *operators.Numbers {
 	exact := c
 	exact.exact = true
+	if c.test != nil {
+		test := *c.test
+		test.Exact, exact.test = true, &test
+	}
 	n := &operators.Numbers{Exact: exact}
 	name := func(memory uint64, statistics, cells []string, suffix string) {
 		label := strconv.FormatUint(memory, 10)
@@ -45,9 +45,7 @@ func (c operator) Numbers() *operators.Numbers {
 	for _, memory := range c.memories {
 		name(memory, c.spec.compared(), c.spec.differenceLabels(), difference)
 	}
-	n.Read = func(d schemas.Decision) ([]operators.Estimate, error) {
-		return read(n.Names, c.spec.numbers(), len(c.memories)*c.spec.numbers(), d)
-	}
+	n.Read = func(d schemas.Decision) ([]operators.Estimate, error) { return c.numbers(d) }
 	return n
 }
 
@@ -66,50 +64,52 @@ func (s *specification) reach(statistic string) (low, high float64) {
 	return s.low, s.high
 }
 
-// read returns the numbers of a decision: first the numbers of its point, then the numbers in separate members. The
-// interval ends of counts and sums follow from the deviations of the views. The interval ends of other numbers are
-// members, ordered by view and then by cell.
-func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Estimate, err error) {
-	if len(d.Point) != points {
-		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)
+// numbers returns the numbers of a decision: first those of its point, then the differences. Counts and sums have their
+// interval from the deviation of their view, and other numbers have its ends as members.
+func (c operator) numbers(d schemas.Decision) (numbers []operators.Estimate, err error) {
+	s, m := &c.spec, c.members()
+	if want := len(c.memories) * s.numbers(); len(d.Point) != want {
+		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), want)
 	}
-	members := map[string][]float64{}
-	for _, x := range d.Extras {
-		var list []float64
-		if json.Unmarshal([]byte(x.JSON), &list) == nil { // members that are not lists of numbers are skipped
-			members[x.Name] = list
+	values, err := m.Read(d.Extras)
+	if err != nil {
+		return nil, fmt.Errorf("aggregate: %w", err)
+	}
+	for view := range c.memories {
+		for k, statistic := range s.statistics {
+			for cell := range s.cells() {
+				x := operators.Estimate{Value: d.Point[len(numbers)]}
+				switch statistic {
+				case count:
+					x.Low, x.High = around(x.Value, m.countDeviation.Of(values)[view])
+				case sum:
+					x.Low, x.High = around(x.Value, m.sumDeviation.Of(values)[view])
+				default:
+					at := view*s.cells() + cell
+					x.Low, x.High = m.low[k].Of(values)[at], m.high[k].Of(values)[at]
+				}
+				numbers = append(numbers, x)
+			}
 		}
 	}
-	at := func(name string, i int) float64 {
-		if i >= len(members[name]) {
-			err = fmt.Errorf("aggregate: a decision without %s, or with too short a one", name)
-			return 0
+	size := s.comparison().size()
+	for view := range c.memories {
+		for _, d := range m.differences {
+			for at := view * size; at < (view+1)*size; at++ {
+				numbers = append(numbers, operators.Estimate{
+					Value: d.value.Of(values)[at], Low: d.low.Of(values)[at], High: d.high.Of(values)[at],
+				})
+			}
 		}
-		return members[name][i]
 	}
-	taken := map[string]int{} // numbers already read, by name of the member
-	for i, n := range names {
-		if n.Statistic == count || n.Statistic == sum {
-			half := float64(interval.Z95 * at(n.Statistic+"_deviation", i/aView))
-			numbers = append(numbers, operators.Estimate{
-				Value: d.Point[i], Low: d.Point[i] - half, High: d.Point[i] + half, Shown: true,
-			})
-			continue
-		}
-		name := member(n.Statistic)
-		k := taken[name]
-		taken[name]++
-		x := operators.Estimate{Low: at(name+"_low", k), High: at(name+"_high", k)}
-		if i < points {
-			x.Value = d.Point[i]
-		} else {
-			x.Value = at(name, k)
-		}
-		x.Shown = informs(x, n.Low, n.High)
-		if marks := members["shown"]; len(marks) == len(names) {
-			x.Shown = marks[i] == 1
-		}
-		numbers = append(numbers, x)
+	for i, mark := range m.shown.Of(values) {
+		numbers[i].Shown = mark == 1
 	}
-	return numbers, err
+	return numbers, nil
+}
+
+// around returns the ends of the interval of a number whose noise has the given deviation.
+func around(x, deviation float64) (low, high float64) {
+	half := float64(interval.Z95 * deviation)
+	return x - half, x + half
 }

@@ -10,6 +10,9 @@ const (
 	z995 = 2.807033768343804
 )
 
+// Almost is the deviation of sums without noise. It is not 0, because intervals need a positive deviation.
+const Almost = 1e-9
+
 // shown is the number of standard deviations that a count must exceed for a ratio over it to be shown.
 const shown = 12
 
