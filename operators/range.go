@@ -13,6 +13,9 @@ func ParseNumber(text string) (float64, error) { return schemas.ParseNumber(text
 // ParseInt is schemas.ParseInt, for packages that know no events.
 func ParseInt(text string) (int, error) { return schemas.ParseInt(text) }
 
+// Decimal returns a number as decisions and canonical texts have it.
+func Decimal(x float64) string { return string(schemas.AppendFloat(nil, x)) }
+
 // Range is a public range of numbers, Low below High.
 type Range struct{ Low, High float64 }
 

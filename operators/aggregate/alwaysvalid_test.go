@@ -59,7 +59,7 @@ func converted(i int) schemas.Event {
 func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(100, 100), "life": life(64, 100)} {
 		for _, start := range []int{1, 4} {
-			c, m := config(t, m, experimental("EXPERIMENT_STEP="+decimal(float64(start)))...)
+			c, m := config(t, m, experimental("EXPERIMENT_STEP="+operators.Decimal(float64(start)))...)
 			machine := quiet(t, c, m)
 			var last operators.Decision
 			for i := range 6000 {

@@ -6,6 +6,7 @@ import (
 
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/aggregate/trial"
+	"oriel/schemas"
 )
 
 // share is the name of the statistic that compares counts of arms.
@@ -26,8 +27,8 @@ type comparison struct {
 func (s *specification) comparison() comparison {
 	after := s.product()
 	for _, d := range s.dimensions {
-		if after /= d.size(); d.name == s.arms {
-			return comparison{arms: d.size(), stride: after, treatments: s.product() / d.size()}
+		if after /= d.Size(); d.Name == s.arms {
+			return comparison{arms: d.Size(), stride: after, treatments: s.product() / d.Size()}
 		}
 	}
 	return comparison{}
@@ -36,9 +37,9 @@ func (s *specification) comparison() comparison {
 // armNames returns the names of the places of the arms' dimension.
 func (s *specification) armNames() (names []string) {
 	for _, d := range s.dimensions {
-		if d.name == s.arms {
-			for arm := range d.size() {
-				names = append(names, strings.TrimPrefix(d.label(arm), d.name+"="))
+		if d.Name == s.arms {
+			for arm := range d.Size() {
+				names = append(names, strings.TrimPrefix(d.Label(arm), d.Name+"="))
 			}
 		}
 	}
@@ -81,10 +82,10 @@ func (s *specification) differenceLabels() []string {
 	return names
 }
 
-// appendDifferences appends the differences of a view, and the ends of their intervals.
-func (m *Machine) appendDifferences(t totals) {
-	s, c := &m.spec, m.compared
-	for _, d := range m.members.differences {
+// appendDifferences appends the differences of a view, and the ends of their intervals, to the values of a decision.
+func (s *specification) appendDifferences(m *members, values []schemas.ExtraValue, t totals) {
+	c := s.comparison()
+	for _, d := range m.differences {
 		control := s.armTotal(c, 0, t)
 		for arm := 1; arm < c.arms; arm++ {
 			total := s.armTotal(c, arm, t)
@@ -98,9 +99,9 @@ func (m *Machine) appendDifferences(t totals) {
 					first, second = s.meanOf(c.cell(arm, other), t), s.meanOf(c.cell(0, other), t)
 				}
 				difference, ends := interval.Difference(first, second)
-				d.value.Append(m.extras, float64(unit*difference))
-				d.low.Append(m.extras, float64(unit*ends.Low))
-				d.high.Append(m.extras, float64(unit*ends.High))
+				d.value.Append(values, float64(unit*difference))
+				d.low.Append(values, float64(unit*ends.Low))
+				d.high.Append(values, float64(unit*ends.High))
 			}
 		}
 	}

@@ -78,9 +78,9 @@ func TestDifferencesHaveTheNoiseOfTheirCells(t *testing.T) {
 	for _, cells := range []string{"variant=a|b|c,hour=0:24:3", "hour=0:24:3,variant=a|b|c"} {
 		c, x := weighed(t, cells)
 		s := &c.spec
-		machine := Machine{spec: *s, members: c.members(), compared: s.comparison()}
-		machine.extras = machine.members.Values()
-		machine.appendDifferences(x)
+		members := c.members()
+		values := members.Values()
+		s.appendDifferences(members, values, x)
 		share := func(arm string, other int) interval.Estimate {
 			part, rest := x.column(cellOf(t, s, arm, other), 0, 0.5), 0.0
 			for k := range 3 {
@@ -102,10 +102,10 @@ func TestDifferencesHaveTheNoiseOfTheirCells(t *testing.T) {
 				}
 				d, ends := interval.Difference(average(arm, other), average("a", other))
 				e, wide := interval.Difference(share(arm, other), share("a", other))
-				of, to := machine.members.differences[0], machine.members.differences[1]
+				of, to := members.differences[0], members.differences[1]
 				got := []operators.NumbersMember{of.value, of.low, of.high, to.value, to.low, to.high}
 				for i, want := range []float64{120 * d, 120 * ends.Low, 120 * ends.High, e, wide.Low, wide.High} {
-					if got := got[i].Of(machine.extras)[at]; math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
+					if got := got[i].Of(values)[at]; math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
 						t.Errorf("%s: number %d of the difference of %s, cell %d, is %g, want %g", cells, i, arm, other, got, want)
 					}
 				}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"oriel/operators/aggregate/interval"
+	"oriel/schemas"
 )
 
 // bounded returns the statistics that are ratios of released numbers. The widths of their intervals depend on the
@@ -12,16 +13,16 @@ func (s *specification) bounded() []string {
 	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name == count || name == sum })
 }
 
-// appendIntervals appends the intervals of a view, cell by cell.
-func (m *Machine) appendIntervals(t totals) {
-	for k, statistic := range m.spec.statistics {
+// appendIntervals appends the intervals of a view to the values of a decision, cell by cell.
+func (s *specification) appendIntervals(m *members, values []schemas.ExtraValue, t totals) {
+	for k, statistic := range s.statistics {
 		if always(statistic) {
 			continue
 		}
-		for cell := range m.spec.cells() {
-			x := m.spec.interval(k, cell, t)
-			m.members.low[k].Append(m.extras, x.low)
-			m.members.high[k].Append(m.extras, x.high)
+		for cell := range s.cells() {
+			x := s.interval(k, cell, t)
+			m.low[k].Append(values, x.low)
+			m.high[k].Append(values, x.high)
 		}
 	}
 }
@@ -52,4 +53,34 @@ func (s *specification) interval(k, cell int, t totals) intervalEnds {
 // values converts an interval of x̃ to units of values.
 func (s *specification) values(x interval.Interval) intervalEnds {
 	return intervalEnds{interval.Value(x.Low, s.low, s.high), interval.Value(x.High, s.low, s.high)}
+}
+
+// ranked is a quantile and its interval, in [−1, 1].
+type ranked struct {
+	estimate float64
+	within   interval.Interval
+}
+
+// rank computes all quantiles of a view into dst: statistic by statistic, and within a statistic cell by cell. It does
+// not write the entries of other statistics.
+func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
+	bins, cells, deviation := s.weights.Bins, s.cells(), t.deviation/s.weights.Quantile
+	for k, level := range s.levels {
+		if level == 0 {
+			continue
+		}
+		for cell := range cells {
+			running, x := t.running[cell*bins:][:bins], &dst[k*cells+cell]
+			x.estimate, x.within = s.ranks[k].Quantile(running, deviation, interval.Z95, scratch)
+		}
+	}
+}
+
+// quantile returns the published number of one quantile.
+func (s *specification) quantile(k, cell int, t totals) float64 {
+	x := t.ranked[k*s.cells()+cell]
+	if t.running[(cell+1)*s.weights.Bins-1] > s.leastLast(t) {
+		return interval.Value(x.estimate, s.low, s.high)
+	}
+	return s.values(x.within).middle()
 }

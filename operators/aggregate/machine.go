@@ -29,8 +29,6 @@ type Machine struct {
 	extras  []schemas.ExtraValue
 	marks   []float64  // which numbers are shown; extras share them
 	test    *trial.Run // nil if there is no experiment
-
-	compared comparison
 }
 
 // reading holds the source of a view's sums, and the noise of these sums.
@@ -95,8 +93,8 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 // prepare allocates everything that decisions need, so that no step allocates.
 func (m *Machine) prepare(c operator) (err error) {
 	m.point = make([]float64, 0, len(m.views)*m.spec.numbers())
-	m.members, m.compared = c.members(), m.spec.comparison()
-	m.extras, m.marks = m.members.Values(), m.newMarks()
+	m.members = c.members()
+	m.extras, m.marks = m.members.Values(), m.spec.newMarks(len(m.views), m.members)
 	m.members.shown.Set(m.extras, m.marks)
 	if c.test != nil {
 		if m.test, err = trial.NewRun(c.test, m.members.findings, m.Stream); err != nil {
@@ -184,9 +182,9 @@ func (m *Machine) decide(t uint64) {
 		of := totals{sums, m.running, m.ranked, v.deviation.At(t)}
 		m.spec.rank(m.ranked, of, m.scratch)
 		m.point = m.spec.show(m.point, of)
-		m.appendIntervals(of)
-		m.appendDifferences(of)
-		m.mark(i, of)
+		m.spec.appendIntervals(m.members, m.extras, of)
+		m.spec.appendDifferences(m.members, m.extras, of)
+		m.spec.mark(m.marks, i, len(m.views), m.members, of)
 		m.members.countDeviation.Append(m.extras, m.spec.countDeviation(of.deviation))
 		if m.spec.weights.Mean > 0 {
 			m.members.sumDeviation.Append(m.extras, m.spec.sumDeviation(of.deviation))
@@ -203,4 +201,19 @@ func (m *Machine) decide(t uint64) {
 	m.spec.accumulate(m.running, m.sums)
 	added := m.members.increments
 	added.Set(m.extras, m.spec.transposed(added.Of(m.extras)[:0], totals{sums: m.sums, running: m.running}))
+}
+
+// A state holds the sums of the views for which the stream keeps no sums itself, and the increments since the last
+// decision.
+const stateVersion = 1
+
+// incrementsField is the state's field of increments.
+type incrementsField struct {
+	*mechanisms.Reading
+	m *Machine
+}
+
+// Restore refuses a state that holds increments right after a decision, because the decision has published them.
+func (f incrementsField) Restore(state []byte) error {
+	return f.Reading.Restore(state, f.m.Stream.Step()%f.m.Every == 0)
 }

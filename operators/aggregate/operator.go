@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/aggregate/dimension"
 	"oriel/operators/aggregate/trial"
 	"oriel/schemas"
 )
@@ -105,8 +106,8 @@ func (c operator) Descriptor() []byte {
 		d.Value = &public{c.spec.value, c.spec.low, c.spec.high}
 	}
 	if of := c.spec.compared(); of != nil {
-		i := slices.IndexFunc(c.spec.dimensions, func(d dimension) bool { return d.name == c.spec.arms })
-		d.Arms = &compared{c.spec.arms, c.spec.dimensions[i].label(0), of, c.spec.differenceLabels()}
+		i := slices.IndexFunc(c.spec.dimensions, func(d dimension.Dimension) bool { return d.Name == c.spec.arms })
+		d.Arms = &compared{c.spec.arms, c.spec.dimensions[i].Label(0), of, c.spec.differenceLabels()}
 	}
 	if c.increments {
 		d.Increments, d.Deviations = c.spec.columns(), c.spec.columnDeviations()

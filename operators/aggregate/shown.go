@@ -32,19 +32,17 @@ func (s *specification) knowsDifference(statistic string, c comparison, arm, oth
 
 // newMarks returns the marks before the first step: all views' numbers first, then the differences. The marks of
 // numbers that are always shown never change.
-func (m *Machine) newMarks() []float64 {
-	s := &m.spec
-	marks := make([]float64, len(m.views)*(s.numbers()+len(m.members.differences)*m.compared.size()))
-	for i := range len(m.views) * s.numbers() {
+func (s *specification) newMarks(views int, m *members) []float64 {
+	marks := make([]float64, views*(s.numbers()+len(m.differences)*s.comparison().size()))
+	for i := range views * s.numbers() {
 		marks[i] = marked(always(s.statistics[i%s.numbers()/s.cells()]))
 	}
 	return marks
 }
 
 // mark writes which numbers of a view are shown.
-func (m *Machine) mark(view int, t totals) {
-	s, c := &m.spec, m.compared
-	marks := m.marks[view*s.numbers():]
+func (s *specification) mark(all []float64, view, views int, m *members, t totals) {
+	marks := all[view*s.numbers():]
 	cells, width, bins := s.cells(), s.width(), s.weights.Bins
 	for k, statistic := range s.statistics {
 		of := marks[k*cells:][:cells]
@@ -62,11 +60,12 @@ func (m *Machine) mark(view int, t totals) {
 			}
 		}
 	}
-	at := len(m.views)*s.numbers() + view*len(m.members.differences)*c.size()
-	for _, d := range m.members.differences {
+	c := s.comparison()
+	at := views*s.numbers() + view*len(m.differences)*c.size()
+	for _, d := range m.differences {
 		for arm := 1; arm < c.arms; arm++ {
 			for other := range c.treatments {
-				m.marks[at] = marked(s.knowsDifference(d.statistic, c, arm, other, t))
+				all[at] = marked(s.knowsDifference(d.statistic, c, arm, other, t))
 				at++
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"oriel/operators/aggregate/block"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/experiment"
-	"oriel/schemas"
 )
 
 // Arms describes where the sums of a release have the outcomes of arms.
@@ -46,10 +45,10 @@ func (t *Trial) Canonical() string {
 	}
 	var shares []string
 	for _, p := range t.Propensities {
-		shares = append(shares, number(p))
+		shares = append(shares, operators.Decimal(p))
 	}
-	return "always_valid=" + number(t.Alpha) + "\npropensities=" + strings.Join(shares, "|") +
-		"\nnear=" + number(t.Near) + "\ntarget=" + number(t.Target) + "\nlift=" + strconv.FormatBool(t.Lift) +
+	return "always_valid=" + operators.Decimal(t.Alpha) + "\npropensities=" + strings.Join(shares, "|") +
+		"\nnear=" + operators.Decimal(t.Near) + "\ntarget=" + operators.Decimal(t.Target) + "\nlift=" + strconv.FormatBool(t.Lift) +
 		"\n" + stepLine + formatStarts(t.Starts) + "\n"
 }
 
@@ -176,5 +175,3 @@ func longer(a, b float64) float64 {
 	}
 	return max(a, b)
 }
-
-func number(x float64) string { return string(schemas.AppendFloat(nil, x)) }
