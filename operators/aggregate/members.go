@@ -172,9 +172,9 @@ func (c operator) numbers(d schemas.Decision) (numbers []operators.Estimate, err
 				x := operators.Estimate{Value: d.Point[len(numbers)]}
 				switch statistic {
 				case count:
-					x.Low, x.High = around(x.Value, m.countDeviation.Of(values)[view])
+					x = around(x.Value, m.countDeviation.Of(values)[view])
 				case sum:
-					x.Low, x.High = around(x.Value, m.sumDeviation.Of(values)[view])
+					x = around(x.Value, m.sumDeviation.Of(values)[view])
 				default:
 					at := view*s.cells() + cell
 					x.Low, x.High = m.low[k].Of(values)[at], m.high[k].Of(values)[at]
@@ -199,8 +199,8 @@ func (c operator) numbers(d schemas.Decision) (numbers []operators.Estimate, err
 	return numbers, nil
 }
 
-// around returns the ends of the interval of a number whose noise has the given deviation.
-func around(x, deviation float64) (low, high float64) {
-	half := float64(interval.Z95 * deviation)
-	return x - half, x + half
+// around returns a number with its interval. deviation is that of its noise.
+func around(x, deviation float64) operators.Estimate {
+	ends := interval.Noisy{Value: x, Deviation: deviation}.Interval(interval.Z95)
+	return operators.Estimate{Value: x, Low: ends.Low, High: ends.High}
 }

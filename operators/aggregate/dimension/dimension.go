@@ -1,4 +1,3 @@
-// Package dimension divides a column of events into public places. The places of several columns are cells.
 package dimension
 
 import (

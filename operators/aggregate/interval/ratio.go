@@ -23,12 +23,6 @@ type Noisy struct{ Value, Deviation float64 }
 // The rule is a function of the release. Fieller's set is then bounded, and nearly symmetric.
 func (x Noisy) Shown() bool { return x.Value > float64(shown*x.Deviation) }
 
-// Minus returns the difference of two numbers with independent noise, such as the counts of two cells.
-func (x Noisy) Minus(y Noisy) Noisy {
-	square := float64(x.Deviation*x.Deviation) + float64(y.Deviation*y.Deviation)
-	return Noisy{x.Value - y.Value, math.Sqrt(square)}
-}
-
 // Interval returns Value ± z·Deviation.
 func (x Noisy) Interval(z float64) Interval {
 	half := float64(z * x.Deviation)
