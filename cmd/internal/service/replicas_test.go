@@ -40,7 +40,7 @@ func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 		f.Refused(nil, fmt.Sprintf("input topic %q has %s=%s, want %s", f.Env["ORIEL_INPUT_TOPIC"], setting, bad, good))
 		f.alter(f.Env["ORIEL_INPUT_TOPIC"], setting, good)
 	}
-	f.GoesOn(20)
+	f.goesOn(20)
 }
 
 func (f *fixture) alter(topic, setting, value string) {

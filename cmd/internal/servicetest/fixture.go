@@ -122,14 +122,6 @@ func (f *Fixture) Send(partition int32, records ...records.Record) {
 	}
 }
 
-// SendAll appends the same events to each partition of the input.
-func (f *Fixture) SendAll(from, n int) {
-	f.T.Helper()
-	for p := range int32(f.Partitions) {
-		f.Send(p, Events(from, n)...)
-	}
-}
-
 // HasTakenTen starts the service of a new deployment, and waits until it has consumed ten events of the first
 // partition.
 func (f *Fixture) HasTakenTen() *Process {
@@ -144,11 +136,11 @@ func (f *Fixture) HasTakenTen() *Process {
 // Read returns all records of a partition of a topic, including the most recently committed ones.
 func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []records.Record {
 	f.T.Helper()
-	return f.readFrom(topic, partition, -1, uncommitted)
+	return f.ReadFrom(topic, partition, -1, uncommitted)
 }
 
-// readFrom is like Read, from an offset on.
-func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
+// ReadFrom is like Read, from an offset on.
+func (f *Fixture) ReadFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
 	f.T.Helper()
 	if !uncommitted {
 		f.awaitMarkers(topic, partition)
@@ -158,17 +150,6 @@ func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitte
 		f.T.Fatal(err)
 	}
 	return all
-}
-
-// ReadOn returns all committed records of a partition of a topic. It takes the records in earlier from the caller, and
-// reads only the later ones.
-func (f *Fixture) ReadOn(topic string, partition int32, earlier []records.Record) []records.Record {
-	f.T.Helper()
-	from := int64(-1)
-	if n := len(earlier); n > 0 {
-		from = earlier[n-1].Offset + 1
-	}
-	return append(earlier, f.readFrom(topic, partition, from, false)...)
 }
 
 // Await polls until ok returns true, and fails the test if that takes too long.
