@@ -33,7 +33,7 @@ func Broker(t *testing.T) string {
 
 // awaitMarkers waits until the end of each transaction is visible in a partition, because a broker acknowledges it
 // before it writes the markers.
-func (f *Fixture) awaitMarkers(topic string, partition int32) {
+func (f *Setup) awaitMarkers(topic string, partition int32) {
 	f.T.Helper()
 	if _, err := topics.ReadableEnd(f.Ctx(), f.Client, topic, partition); err != nil {
 		f.T.Fatal(err)

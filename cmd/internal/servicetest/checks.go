@@ -48,7 +48,7 @@ func (f *Fixture) Pages(p *Process) string {
 }
 
 // stream returns the name of the stream to which the events of a partition belong.
-func (f *Fixture) stream(p int32) string {
+func (f *Setup) stream(p int32) string {
 	if f.Env["ORIEL_STREAM"] == "topic" {
 		return f.Env["ORIEL_INPUT_TOPIC"]
 	}
@@ -57,7 +57,7 @@ func (f *Fixture) stream(p int32) string {
 
 // CheckHistory checks the decisions of a partition. No index may have two values, even among uncommitted decisions, and
 // the committed decisions must be exactly 1, 2, …, steps, in order.
-func (f *Fixture) CheckHistory(p int32, steps int) {
+func (f *Setup) CheckHistory(p int32, steps int) {
 	t := f.T
 	t.Helper()
 	type identity struct {

@@ -22,13 +22,18 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 )
 
+// Setup is the settings of a deployment, and a client of its broker.
+type Setup struct {
+	T      *testing.T
+	Client *kafka.Client
+	Name   string
+	Env    map[string]string
+}
+
 // Fixture is a deployment on the test's broker. Its commands run as child processes, or inside the test (see Main).
 type Fixture struct {
-	T          *testing.T
-	Client     *kafka.Client
-	Name       string
+	Setup
 	Partitions int
-	Env        map[string]string
 }
 
 // New creates a deployment and its input topic on a broker for the test. more has settings that replace or extend those
@@ -47,10 +52,8 @@ func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *F
 	name := "t" + hex.EncodeToString(id[:])
 	key := filepath.Join(t.TempDir(), "master.key")
 	WriteKey(t, key, 7)
-	f := &Fixture{
-		T: t, Client: client, Name: name, Partitions: partitions,
-		Env: Environment(name, addr, key, filepath.Join(t.TempDir(), "state")),
-	}
+	env := Environment(name, addr, key, filepath.Join(t.TempDir(), "state"))
+	f := &Fixture{Setup: Setup{T: t, Client: client, Name: name, Env: env}, Partitions: partitions}
 	maps.Copy(f.Env, more)
 	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], partitions, nil)
 	return f
@@ -81,15 +84,25 @@ func EmbeddedBroker(t *testing.T) string {
 
 // Environment returns the settings of a small deployment.
 func Environment(name, brokers, key, stateDir string) map[string]string {
+	env := deploymentOf(name, brokers, key, stateDir)
+	maps.Copy(env, small)
+	return env
+}
+
+// deploymentOf returns the settings of a deployment that belong to no operator.
+func deploymentOf(name, brokers, key, stateDir string) map[string]string {
 	return map[string]string{
 		"ORIEL_BROKERS": brokers, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
-		"ORIEL_STREAM": "partition", "ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco",
-		"ORIEL_UPDATE": "projection",
-		"ORIEL_LOSS":   "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8",
-		"ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1",
-		"ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1", "ORIEL_STATE_DIR": stateDir, "ORIEL_MASTER_KEY_FILE": key,
-		"ORIEL_HTTP_ADDR": "127.0.0.1:0", "ORIEL_COMMIT_INTERVAL": "20ms",
+		"ORIEL_STREAM": "partition", "ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_STATE_DIR": stateDir,
+		"ORIEL_MASTER_KEY_FILE": key, "ORIEL_HTTP_ADDR": "127.0.0.1:0", "ORIEL_COMMIT_INTERVAL": "20ms",
 	}
+}
+
+// small has the settings of a small operator.
+var small = map[string]string{
+	"ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball",
+	"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_CLIP": "1",
+	"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
 }
 
 // WriteKey writes a master key whose bytes all equal fill.
@@ -101,7 +114,7 @@ func WriteKey(t *testing.T, path string, fill byte) {
 }
 
 // CreateTopic creates a topic with one replica.
-func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]string) {
+func (f *Setup) CreateTopic(name string, partitions int, settings map[string]string) {
 	f.T.Helper()
 	if err := topics.Create(f.Ctx(), f.Client, name, partitions, 1, settings); err != nil {
 		f.T.Fatal(err)
@@ -109,13 +122,13 @@ func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]s
 }
 
 // Ctx returns a context that is cancelled when the test ends.
-func (f *Fixture) Ctx() context.Context { return f.T.Context() }
+func (f *Setup) Ctx() context.Context { return f.T.Context() }
 
 // Topic returns the default name of the deployment's topic of a kind.
-func (f *Fixture) Topic(kind string) string { return f.Name + "." + kind }
+func (f *Setup) Topic(kind string) string { return f.Name + "." + kind }
 
 // Send appends records to a partition of the input.
-func (f *Fixture) Send(partition int32, records ...records.Record) {
+func (f *Setup) Send(partition int32, records ...records.Record) {
 	f.T.Helper()
 	if err := logtest.Send(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], partition, records...); err != nil {
 		f.T.Fatal(err)
@@ -134,13 +147,13 @@ func (f *Fixture) HasTakenTen() *Process {
 }
 
 // Read returns all records of a partition of a topic, including the most recently committed ones.
-func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []records.Record {
+func (f *Setup) Read(topic string, partition int32, uncommitted bool) []records.Record {
 	f.T.Helper()
 	return f.ReadFrom(topic, partition, -1, uncommitted)
 }
 
 // ReadFrom is like Read, from an offset on.
-func (f *Fixture) ReadFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
+func (f *Setup) ReadFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
 	f.T.Helper()
 	if !uncommitted {
 		f.awaitMarkers(topic, partition)
@@ -153,7 +166,7 @@ func (f *Fixture) ReadFrom(topic string, partition int32, from int64, uncommitte
 }
 
 // Await polls until ok returns true, and fails the test if that takes too long.
-func (f *Fixture) Await(within time.Duration, what string, ok func() bool) {
+func (f *Setup) Await(within time.Duration, what string, ok func() bool) {
 	f.T.Helper()
 	for end := time.Now().Add(within); !ok(); {
 		if time.Now().After(end) {
@@ -168,7 +181,7 @@ func (f *Fixture) Await(within time.Duration, what string, ok func() bool) {
 }
 
 // AwaitTaken waits until the group has committed these offsets, one for each partition.
-func (f *Fixture) AwaitTaken(within time.Duration, want ...int64) {
+func (f *Setup) AwaitTaken(within time.Duration, want ...int64) {
 	f.T.Helper()
 	for p, offset := range want {
 		f.Await(within, fmt.Sprintf("partition %d taken to offset %d", p, offset), func() bool {
