@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -29,7 +30,7 @@ func benchCluster(b *testing.B) *kafka.Client {
 	b.Helper()
 	addr := os.Getenv("ORIEL_BENCH_BROKERS")
 	if addr == "" {
-		addr = embeddedtest.Start(b)
+		addr = embeddedtest.Start(b, embedded.Options{Dir: b.TempDir()}).Addr()
 	}
 	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {

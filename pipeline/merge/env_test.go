@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/pipeline/embedded"
+	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
@@ -37,11 +38,7 @@ type env struct {
 var names = merge.Topics{Input: "input", Order: "late.order"}
 
 func newEnv(t testing.TB, partitions int, budget *memory.Budget) *env {
-	broker, err := embedded.Start(embedded.Options{Memory: true, Brokers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
+	broker := embeddedtest.Start(t, embedded.Options{Brokers: 2})
 	client, err := kafka.New(kafka.Config{
 		Brokers: strings.Split(broker.Addr(), ","), DoubtFor: 1200 * time.Millisecond, Budget: budget,
 	})

@@ -31,7 +31,7 @@ type env struct {
 	start   *state.Ordered
 }
 
-func newEnv(t testing.TB) *env { return newEnvAt(t, embeddedtest.Start(t)) }
+func newEnv(t testing.TB) *env { return newEnvAt(t, embeddedtest.Start(t, embedded.Options{}).Addr()) }
 
 func newEnvAt(t testing.TB, address string) *env {
 	brokers := strings.Split(address, ",")
@@ -171,12 +171,7 @@ func TestAnOpenTransactionOfAnotherWriterStopsNoReader(t *testing.T) {
 // two checks of the topic.
 func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	t.Parallel()
-	broker, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 50 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
-	e := newEnvAt(t, broker.Addr())
+	e := newEnvAt(t, embeddedtest.Start(t, embedded.Options{CompactEvery: 50 * time.Millisecond}).Addr())
 	for end := int64(1); end < 5; end++ {
 		var b records.Builder
 		b.Append([]byte{byte(min(end, 2))}, e.record(order.Entry{Partition: 0, End: end}), nil, time.Now().UnixMilli())
@@ -196,6 +191,7 @@ func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	}
 	policy("compact")
 	for has := true; has; {
+		var err error
 		if has, err = fetch.HasRecord(t.Context(), e.client, e.topic, 0, 1, 2, true); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/embedded"
+	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka/topics"
 )
 
@@ -16,11 +17,7 @@ import (
 // accepted without a message.
 func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 	t.Parallel()
-	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
+	broker := embeddedtest.Start(t, embedded.Options{Brokers: 3})
 	f := &fixture{servicetest.NewAt(t, broker.Addr(), 1, map[string]string{"ORIEL_ALLOW_SINGLE_REPLICA": "false"})}
 	single := f.Env["ORIEL_INPUT_TOPIC"] // the fixture created this input with one replica
 	f.Fails(fmt.Sprintf("input topic %q has 1 replicas, want 3", single), "topics")

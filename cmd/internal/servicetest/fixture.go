@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"oriel/pipeline/embedded"
+	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
@@ -74,12 +75,7 @@ func Connect(t *testing.T, brokers string) *kafka.Client {
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
 	// An aborted opening must remain readable until the next process looks for it, even on a slow machine.
-	b, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 30 * time.Second, MinSession: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	return b.Addr()
+	return embeddedtest.Start(t, embedded.Options{CompactEvery: 30 * time.Second, MinSession: time.Second}).Addr()
 }
 
 // Environment returns the settings of a small deployment.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/produce"
@@ -17,7 +18,7 @@ import (
 // TestSampleOfATopic checks that a sample has the newest records of each partition, and the rate that follows from the
 // times of all records. A partition that was loaded within a minute must give no rate.
 func TestSampleOfATopic(t *testing.T) {
-	client, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
+	client, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t, embedded.Options{}).Addr()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -19,7 +20,7 @@ import (
 // progress, with small batches and decompression bombs of every codec.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
 	t.Parallel()
-	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}, Budget: memory.NewBudget(1)})
+	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t, embedded.Options{}).Addr()}, Budget: memory.NewBudget(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
@@ -71,7 +72,7 @@ func closes(t *testing.T, g *group.Member, wait time.Duration) {
 // TestCloseDoesNotWaitForOthers closes a member whose join waits for another member, and a member whose Next waits for
 // its own generation to be closed.
 func TestCloseDoesNotWaitForOthers(t *testing.T) {
-	addr := embeddedtest.Start(t)
+	addr := embeddedtest.Start(t, embedded.Options{}).Addr()
 	first, second := join(t, addr), join(t, addr)
 	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {
@@ -97,7 +98,7 @@ func TestCloseDoesNotWaitForOthers(t *testing.T) {
 // TestAKeptTopicIsNotShared checks that members subscribe to the kept topic, but get only partitions of the other
 // topic.
 func TestAKeptTopicIsNotShared(t *testing.T) {
-	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
+	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t, embedded.Options{}).Addr()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/probe"
@@ -14,7 +15,7 @@ import (
 // missing topic or right have no effect. cmd/internal/doctor tests denied rights and the clock on real brokers.
 func TestLookChangesNothing(t *testing.T) {
 	t.Parallel()
-	address := embeddedtest.Start(t)
+	address := embeddedtest.Start(t, embedded.Options{}).Addr()
 	client, err := kafka.New(kafka.Config{Brokers: []string{address}})
 	if err != nil {
 		t.Fatal(err)
