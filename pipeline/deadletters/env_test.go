@@ -11,11 +11,11 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
-	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
+	"oriel/pipeline/pipetest/brokertest"
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
@@ -56,12 +56,8 @@ func newTopicEnv(t *testing.T, start ...int64) *env {
 // overLoopback starts a broker that listens on a socket of the loopback interface.
 func overLoopback(t *testing.T) *env {
 	t.Helper()
-	broker := embeddedtest.Start(t, embedded.Options{})
-	client, err := kafka.New(kafka.Config{Brokers: []string{broker.Addr()}, DoubtFor: 2500 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	broker := brokertest.Embedded(t, embedded.Options{})
+	client := brokertest.Client(t, broker.Addr(), kafka.Config{DoubtFor: 2500 * time.Millisecond})
 	return &env{t: t, addr: broker.Addr(), dial: new(net.Dialer).DialContext, client: client}
 }
 

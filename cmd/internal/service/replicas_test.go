@@ -8,8 +8,8 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/embedded"
-	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestRefuseAnInputThatOneBrokerCanLose checks that the input is durable, because a single history requires that
@@ -17,7 +17,7 @@ import (
 // accepted without a message.
 func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 	t.Parallel()
-	broker := embeddedtest.Start(t, embedded.Options{Brokers: 3})
+	broker := brokertest.Embedded(t, embedded.Options{Brokers: 3})
 	f := &fixture{servicetest.NewAt(t, broker.Addr(), 1, map[string]string{"ORIEL_ALLOW_SINGLE_REPLICA": "false"})}
 	single := f.Env["ORIEL_INPUT_TOPIC"] // the fixture created this input with one replica
 	f.Fails(fmt.Sprintf("input topic %q has 1 replicas, want 3", single), "topics")

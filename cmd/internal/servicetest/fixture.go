@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"oriel/pipeline/embedded"
-	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 	"oriel/pipeline/pipetest/logtest"
 )
 
@@ -47,7 +47,7 @@ func New(t *testing.T, partitions int, more map[string]string) *Fixture {
 // NewAt is like New, on a given broker.
 func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *Fixture {
 	t.Helper()
-	client := Connect(t, addr)
+	client := brokertest.Client(t, addr, kafka.Config{})
 	var id [4]byte
 	_, _ = rand.Read(id[:])
 	name := "t" + hex.EncodeToString(id[:])
@@ -60,22 +60,11 @@ func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *F
 	return f
 }
 
-// Connect returns a client of the brokers, which is closed when the test ends.
-func Connect(t *testing.T, brokers string) *kafka.Client {
-	t.Helper()
-	client, err := kafka.New(kafka.Config{Brokers: strings.Split(brokers, ",")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return client
-}
-
 // EmbeddedBroker starts an embedded broker for the test and returns its address.
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
 	// An aborted opening must remain readable until the next process looks for it, even on a slow machine.
-	return embeddedtest.Start(t, embedded.Options{CompactEvery: 30 * time.Second, MinSession: time.Second}).Addr()
+	return brokertest.Embedded(t, embedded.Options{CompactEvery: 30 * time.Second, MinSession: time.Second}).Addr()
 }
 
 // Environment returns the settings of a small deployment.
