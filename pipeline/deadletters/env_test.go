@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -231,4 +231,4 @@ const (
 	valid = 1
 )
 
-var bad = schemas.JSONSyntax.Status()
+var bad = text.JSONSyntax.Status()

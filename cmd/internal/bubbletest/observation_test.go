@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // sight is everything that an observer can see of a run, as lines of text.
@@ -209,7 +209,7 @@ func (d bubble) seeTopic(seen *sight, topic string, p int32) {
 			r.Headers.Len())
 		switch {
 		case strings.HasSuffix(topic, ".decisions"):
-			decision, err := schemas.AppendLine(nil, r.Value)
+			decision, err := decision.AppendLine(nil, r.Value)
 			if err != nil {
 				d.T.Fatal(err)
 			}

@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // killing names the n-th request of a process, which kills the process: either before the broker receives the request,
@@ -132,7 +132,7 @@ func (d bubble) oneValueEach(o opening) {
 	for _, topic := range append([]string{"decisions"}, o.further(t)...) {
 		for _, uncommitted := range []bool{false, true} {
 			for _, r := range d.Read(d.Topic(topic), 0, uncommitted) {
-				decision, err := schemas.ParseDecision(r.Value)
+				decision, err := decision.Parse(r.Value)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // service consumes the log in a whole service with a broker, inside a synctest bubble; some of its processes die. The
@@ -77,7 +77,7 @@ func (s *story) published(t *testing.T, d *servicetest.Bubble) {
 	t.Helper()
 	shape := func(key, line string) string {
 		t.Helper()
-		decision, err := schemas.ParseDecision([]byte(line))
+		decision, err := decision.Parse([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
