@@ -64,11 +64,13 @@ func holds(tb testing.TB, l optest.Law, counts map[string]int) {
 	}
 }
 
-// demonstrated returns two values of ε at δ, for an observer who knows both laws and sees complete lives. The first is what
-// the counted lives demonstrate, and the second is the largest one that this number of lives could demonstrate. Both
-// come from the likelihood-ratio test that is best for this number of lives. A demonstration takes the lower
+// demonstrated returns two values of ε at δ, for an observer who knows both laws and sees complete lives. The first is
+// what the counted lives demonstrate, and the second is the largest one that this number of lives could demonstrate.
+// Both come from the likelihood-ratio test that is best for this number of lives. A demonstration takes the lower
 // Clopper-Pearson limit of one rate and the upper limit of the other, each failing with probability 1e-6.
-func demonstrated(with, without optest.Law, hits, alarms map[string]int, lives int, delta float64) (shown, most float64) {
+func demonstrated(
+	with, without optest.Law, hits, alarms map[string]int, lives int, delta float64,
+) (shown, most float64) {
 	outputs := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
 		return -cmp.Compare(with[a]*without[b], with[b]*without[a])
 	})

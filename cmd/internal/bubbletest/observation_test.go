@@ -123,7 +123,9 @@ func observe(
 				d.seeTopic(&seen, d.Topic(topic), p)
 			}
 		}
-		trace = slices.DeleteFunc(d.Broker.Requests(), func(r simtest.Request) bool { return r.Member != "a" && r.Member != beside })
+		trace = slices.DeleteFunc(d.Broker.Requests(), func(r simtest.Request) bool {
+			return r.Member != "a" && r.Member != beside
+		})
 		if in.streams() < in.partitions {
 			blurred(trace)
 		}

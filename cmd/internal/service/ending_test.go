@@ -54,7 +54,9 @@ func (f *fixture) insideOf(
 	ctx context.Context, command func(context.Context, service.Host) error, change func(*service.Host),
 ) *inside {
 	s := &inside{fixture: f, done: make(chan error, 1)}
-	h := service.Host{Stderr: &s.out, Listen: net.Listen, Client: servicetest.Host().Client, Model: settings.Settings.Model}
+	h := service.Host{
+		Stderr: &s.out, Listen: net.Listen, Client: servicetest.Host().Client, Model: settings.Settings.Model,
+	}
 	for name, value := range f.Env {
 		h.Environ = append(h.Environ, name+"="+value)
 	}

@@ -39,7 +39,8 @@ func badRecords() []records.Record {
 		list = append(list, records.Record{
 			Key: []byte(servicetest.Canary), Value: []byte(v),
 			Headers: records.HeadersOf(
-				records.Header{Key: servicetest.Canary, Value: []byte(servicetest.Canary)}, records.Header{Key: "n", Value: fmt.Append(nil, i)},
+				records.Header{Key: servicetest.Canary, Value: []byte(servicetest.Canary)},
+				records.Header{Key: "n", Value: fmt.Append(nil, i)},
 			),
 		})
 	}

@@ -26,8 +26,9 @@ type Bubble struct {
 	model  func(settings.Settings) (streams.Model, error)
 }
 
-// NewBubble returns a deployment on a simulated broker, which has no topics yet. more has further settings; if it names an
-// operator, it has all of the operator's settings. model replaces the model that the settings describe; it may be nil.
+// NewBubble returns a deployment on a simulated broker, which has no topics yet. more has further settings; if it names
+// an operator, it has all of the operator's settings. model replaces the model that the settings describe; it may be
+// nil.
 func NewBubble(
 	t *testing.T, on *simtest.Deployment, more map[string]string, model func(settings.Settings) (streams.Model, error),
 ) *Bubble {

@@ -29,8 +29,8 @@ func rawBatch(tb testing.TB, codec records.Codec, base int64, count, lastDelta i
 	return recordstest.Resum(batch)
 }
 
-// rawRecord returns the bytes of a record with an offset delta, claimed and actual numbers of empty headers, and trailing
-// bytes.
+// rawRecord returns the bytes of a record with an offset delta, claimed and actual numbers of empty headers, and
+// trailing bytes.
 func rawRecord(delta, claimed, headers int, trailing ...byte) []byte {
 	b := []byte{0}
 	b = wire.AppendVarint(b, 0)
