@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -50,7 +51,11 @@ func TestVectorsOfRawRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}
-		decoder, err := m.Scoring("features").Opener(JSON(schemas.UnknownIsFree))(c)
+		decoder, err := m.Scoring(c.Body).Opener(JSON(schemas.UnknownIsFree))(c)
+		if err != nil {
+			t.Fatalf("%s: %v", cases[i].Map, err)
+		}
+		whole, err := m.Opener(JSON(schemas.UnknownIsFree))(c) // also reads label and members, as `oriel features` does
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}
@@ -58,6 +63,13 @@ func TestVectorsOfRawRecords(t *testing.T) {
 			r := &cases[i].Records[k]
 			var e schemas.Event
 			code := decoder.Decode(&e, r.Record)
+			var labelled schemas.Event
+			same := whole.Decode(&labelled, r.Record)
+			if (same == schemas.Filtered) != (code == schemas.Filtered) ||
+				same == schemas.OK && !reflect.DeepEqual(labelled.Vector, e.Vector) {
+				t.Errorf("%s, %s: %v and %v with the label, %v and %v without", cases[i].Map, r.Record, same, labelled.Vector,
+					code, e.Vector)
+			}
 			r.Features, r.Indices, r.Values, r.Code = nil, nil, nil, ""
 			if codes[code.String()] = true; code != schemas.OK {
 				r.Code = code.String()
