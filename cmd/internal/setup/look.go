@@ -191,7 +191,6 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	if err != nil {
 		return err
 	}
-	config.Unlabelled = true
 	open := schemas.OpenDecoder
 	if frozen := l.Inner.Schemas; len(frozen) > 0 {
 		open = s.Writers()(frozen)
