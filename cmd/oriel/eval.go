@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -118,7 +119,11 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.show(cmd, in, source)
+	err = o.show(cmd, in, source)
+	if _, none := errors.AsType[*eval.NoEventError](err); none && o.ndjson != "" && o.separator == "" {
+		return withForm(o.ndjson, err)
+	}
+	return err
 }
 
 // show runs the evaluation, draws the plot and prints the report.

@@ -67,7 +67,7 @@ func newExperimentReport(in Input, all []*contest, events, streams int) (*Experi
 		Outcome: of.Outcome, Control: of.Arms[0], Alpha: of.Alpha, Reasons: map[string]int{}, first: exact.first,
 	}
 	if r.Null = exact.countNull(r.Reasons); r.Null == r.Events {
-		return nil, fmt.Errorf("no event counts: %d null events%s", r.Null, reasons(r.Reasons, r.first))
+		return nil, noEvents("no event counts", r.Null, reasons(r.Reasons, r.first))
 	}
 	for _, c := range all {
 		looks := 0

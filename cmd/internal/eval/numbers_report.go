@@ -125,7 +125,7 @@ func (f *numbersField) report() (*NumbersReport, error) {
 		Reasons: map[string]int{}, first: truth.first,
 	}
 	if r.Null = truth.countNull(r.Reasons); r.Null == r.Events {
-		return nil, fmt.Errorf("no event counts: %d null events%s", r.Null, reasons(r.Reasons, r.first))
+		return nil, noEvents("no event counts", r.Null, reasons(r.Reasons, r.first))
 	}
 	for _, x := range f.pairs {
 		if len(x.row.path) == 0 {

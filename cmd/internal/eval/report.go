@@ -191,7 +191,7 @@ func (f *field) report() (*Report, error) {
 		}
 	}
 	if r.Events == 0 {
-		return nil, fmt.Errorf("no event can be scored: %d null events%s", r.Null, r.reasons())
+		return nil, noEvents("no event can be scored", r.Null, r.reasons())
 	}
 	r.gains()
 	return r, nil
@@ -307,6 +307,16 @@ func (r *Report) references() (n int) {
 		}
 	}
 	return n
+}
+
+// NoEventError is the error for a source of which no record is an event that can be scored or counted.
+type NoEventError struct{ text string }
+
+// Error implements error.
+func (e *NoEventError) Error() string { return e.text }
+
+func noEvents(what string, null int, reasons string) error {
+	return &NoEventError{fmt.Sprintf("%s: %d null events%s", what, null, reasons)}
 }
 
 // reasons lists why events were null, the most frequent reason first.

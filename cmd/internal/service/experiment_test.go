@@ -15,7 +15,8 @@ func TestCostOfAnExperiment(t *testing.T) {
 		want  string
 	}{
 		{0, "ORIEL_HORIZON ends before its first look, so it will never have a band."},
-		{1, "0.0 % wider"}, {1.0641, "6.5 % wider"},
+		{1, "0.0 % wider"},
+		{1.0641, "6.5 % wider"},
 	} {
 		if got := costOf(changelog.Turn{Wider: c.wider}); !strings.Contains(got, c.want) {
 			t.Errorf("%g times as wide: %q, want %q", c.wider, got, c.want)
