@@ -16,7 +16,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 type evalOptions struct {
@@ -236,7 +236,7 @@ func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 }
 
 func (o evalOptions) parseDelay() (eval.Delay, error) {
-	if n, err := schemas.ParseInt(o.delay); err == nil {
+	if n, err := text.ParseInt(o.delay); err == nil {
 		return eval.Delay{Events: n}, nil
 	}
 	d, err := settings.ParseDuration(o.delay)

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Mapping defines where the members of an operator's events are in records. The package comment has the syntax of each
@@ -29,7 +30,7 @@ func (m *Mapping) name(member string) string {
 
 // Scoring returns the part of a mapping that makes the vector of an event to score: its features, which are named, or
 // the body's vector, and all conditions that do not compare the label. It has no label and no other member.
-func (m *Mapping) Scoring(body schemas.Body) *Mapping {
+func (m *Mapping) Scoring(body event.Body) *Mapping {
 	part := &Mapping{Where: m.unlabelled(body), Features: m.Features, called: m.called}
 	vector, _ := body.Vector()
 	for _, item := range m.Members {
@@ -43,7 +44,7 @@ func (m *Mapping) Scoring(body schemas.Body) *Mapping {
 // unlabelled returns the conditions that an event to score must meet. Conditions on the path of the label are left out:
 // the event usually has no label yet, and its score does not depend on the label. Paths are equal if their names are,
 // however they are written.
-func (m *Mapping) unlabelled(body schemas.Body) (where []Comparison) {
+func (m *Mapping) unlabelled(body event.Body) (where []Comparison) {
 	label := m.labelPath(body)
 	for _, c := range m.Where {
 		if !slices.Equal(c.Path, label) {
@@ -54,7 +55,7 @@ func (m *Mapping) unlabelled(body schemas.Body) (where []Comparison) {
 }
 
 // labelPath returns the path of the label, which may be a member, too. It is nil if no path gives the label.
-func (m *Mapping) labelPath(body schemas.Body) Path {
+func (m *Mapping) labelPath(body event.Body) Path {
 	item := m.Label
 	if label, some := body.Label(); item == nil && some {
 		if k := slices.IndexFunc(m.Members, func(i Item) bool { return i.Name == label.Name }); k >= 0 {
@@ -237,7 +238,7 @@ func (p *problems) distinct(m *Mapping) {
 		for _, item := range items {
 			if first, twice := seen[item.Name]; twice {
 				p.add(item.place, "the name %s is also that of %s; give one a name of its own",
-					schemas.Shown([]byte(item.Name)), first)
+					text.Shown([]byte(item.Name)), first)
 			}
 			seen[item.Name] = item.place
 		}

@@ -12,7 +12,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Item is one record of a stream. The package owns the record once a Source has passed it on.
@@ -76,7 +77,7 @@ const chunk = 2048
 
 // turn is an event to predict, or an event whose label has become known.
 type turn struct {
-	*event
+	*scoredEvent
 	learn bool
 }
 
@@ -107,7 +108,7 @@ type field struct {
 	totals   []int64
 	rows     []entry
 	racers   []*contestant
-	decoder  schemas.EventDecoder
+	decoder  event.Decoder
 	arrivals []Arrival[Item] // by stream; used only if labels are known after a time
 	waiting  []labels        // by stream
 	seen     []int64
@@ -177,7 +178,7 @@ func (f *field) private(i int) (entry, error) {
 		return e, fmt.Errorf("ORIEL_OPERATOR: %s: events alone do not tell what its decisions are worth", s.Operator)
 	}
 	if f.decoder == nil {
-		if f.decoder, err = schemas.OpenDecoder(model.Events); err != nil {
+		if f.decoder, err = event.OpenDecoder(model.Events); err != nil {
 			return e, err
 		}
 	}
@@ -207,9 +208,9 @@ func (f *field) take(i Item) error {
 // at decodes a record. It adds turns for the record, and for the events whose labels are known by then. now and due are
 // times, ms, or numbers of events of the stream that have passed.
 func (f *field) at(i Item, now, due int64) error {
-	e := &event{Item: i, due: due}
+	e := &scoredEvent{Item: i, due: due}
 	if !i.Record.Unreadable {
-		e.valid = f.decoder.Decode(&e.decoded, i.Record.Value) == schemas.OK
+		e.valid = f.decoder.Decode(&e.decoded, i.Record.Value) == text.OK
 	}
 	if e.valid {
 		e.decoded.Vector.Indices = slices.Clone(e.decoded.Vector.Indices)
@@ -261,14 +262,14 @@ func each[T any](all []T, do func(T) error) error {
 func (r *contestant) run(turns []turn) error {
 	for _, t := range turns {
 		if t.learn {
-			if err := r.learn(t.event); err != nil {
+			if err := r.learn(t.scoredEvent); err != nil {
 				return err
 			}
 			continue
 		}
-		loss, prediction := r.predict(t.event)
+		loss, prediction := r.predict(t.scoredEvent)
 		r.score.add(t.stretch, &t.decoded, loss, prediction)
-		r.countBand(t.stretch, t.event)
+		r.countBand(t.stretch, t.scoredEvent)
 	}
 	return nil
 }

@@ -9,7 +9,9 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Tests reports whether the settings configure an experiment, which NewExperiment can evaluate.
@@ -98,7 +100,7 @@ func (x *subject) takeAll(items []Item) error {
 
 // look reads a decision, and adds its effects to the results.
 func (x *subject) look(stream int32, line []byte) error {
-	d, err := schemas.ParseDecision(line)
+	d, err := decision.Parse(line)
 	if err != nil {
 		return err
 	}
@@ -161,9 +163,9 @@ func (m moments) error() float64 {
 
 // counting makes the subject count the outcomes of the experiment by arm.
 func (x *subject) counting() {
-	var event schemas.Event
+	var event event.Event
 	x.accepted = func(stream int32, value []byte) {
-		if x.turn == 0 || x.decoder.Decode(&event, value) != schemas.OK {
+		if x.turn == 0 || x.decoder.Decode(&event, value) != text.OK {
 			return
 		}
 		if arm, y := x.of.Assigned(event); arm >= 0 {

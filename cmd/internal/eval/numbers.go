@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // checkpoints is the number of positions along each stream at which numbers are compared with the true ones. They are
@@ -41,11 +41,11 @@ func newCounter(m streams.Model, streams, seed int) (*counter, error) {
 }
 
 // decision parses the newest decision of a stream. ok is false if there is none.
-func (c *counter) decision(stream int32) (d schemas.Decision, ok bool, err error) {
+func (c *counter) decision(stream int32) (d decision.Decision, ok bool, err error) {
 	if len(c.lines[stream]) == 0 {
 		return d, false, nil
 	}
-	d, err = schemas.ParseDecision(c.lines[stream])
+	d, err = decision.Parse(c.lines[stream])
 	return d, err == nil, err
 }
 

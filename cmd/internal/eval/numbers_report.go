@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // NumbersReport is the object that `oriel eval --json` prints for an operator that publishes numbers.
@@ -56,7 +56,7 @@ type ShownNumber struct {
 
 // exact returns the true values from a decision over sums without noise. A true value does not exist if the interval is
 // the whole public range: for example, the mean of a cell without events.
-func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
+func (x *truthComparison) exact(d decision.Decision) ([]float64, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 }
 
 // beside pairs the numbers of a decision with the true values.
-func (x *truthComparison) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
+func (x *truthComparison) beside(d decision.Decision, truths []float64) ([]ShownNumber, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err

@@ -20,11 +20,11 @@ func newReader(rule *operators.Score, next []Published) *reader {
 	return r
 }
 
-func (r *reader) predict(e *event) (loss, prediction float64) {
+func (r *reader) predict(e *scoredEvent) (loss, prediction float64) {
 	return predict(r.rule, r.points[e.Stream], e)
 }
 
-func (r *reader) learn(e *event) (err error) {
+func (r *reader) learn(e *scoredEvent) (err error) {
 	r.points[e.Stream], err = r.next[e.Stream]()
 	return err
 }

@@ -7,17 +7,18 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // runner is an operator that runs over the records of all streams, as in the service.
 type runner struct {
 	walks   []*streams.Walk
 	record  [1]records.Record
-	reasons map[schemas.Code]int // number of null events by reason
-	first   string               // the first null event
-	item    Item                 // the current record
-	decoder schemas.EventDecoder // describes what is wrong with a record
+	reasons map[text.Code]int // number of null events by reason
+	first   string            // the first null event
+	item    Item              // the current record
+	decoder event.Decoder     // describes what is wrong with a record
 
 	accepted func(stream int32, value []byte) // called for each valid event; nil: not called
 	err      error
@@ -34,11 +35,11 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := schemas.OpenDecoder(m.Events)
+	decoder, err := event.OpenDecoder(m.Events)
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{reasons: map[schemas.Code]int{}, decoder: decoder}
+	r := &runner{reasons: map[text.Code]int{}, decoder: decoder}
 	for p := range int32(count) {
 		stream, err := open(m, plan, opened, p, seed)
 		if err != nil {
@@ -51,7 +52,7 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 					r.err = decided(p, line)
 				}
 			},
-			Taken: func(record *records.Record, _ int64, code schemas.Code) { r.taken(p, record, code) },
+			Taken: func(record *records.Record, _ int64, code text.Code) { r.taken(p, record, code) },
 		}
 		r.walks = append(r.walks, walk)
 		walk.Start()
@@ -59,15 +60,15 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	return r, r.err
 }
 
-func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) {
-	if code == schemas.OK {
+func (r *runner) taken(stream int32, record *records.Record, code text.Code) {
+	if code == text.OK {
 		if r.accepted != nil {
 			r.accepted(stream, record.Value)
 		}
 		return
 	}
 	if r.reasons[code]++; r.first == "" {
-		var event schemas.Event
+		var event event.Event
 		text := fmt.Sprintf("%s: %s", code, code.Rule())
 		// If the decoder accepts the event, its user or its key is what makes it null.
 		if !record.Unreadable && r.decoder.Decode(&event, record.Value) == code {

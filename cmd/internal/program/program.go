@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"oriel/cmd/internal/exit"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Execute runs the command line and returns the process's exit code.
@@ -36,11 +36,11 @@ var argument = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\S{65,}`)
 
 // cut shortens the arguments that a message of cobra repeats in full.
 func cut(message string) string {
-	return argument.ReplaceAllStringFunc(message, func(text string) string {
-		if plain, err := strconv.Unquote(text); err == nil {
-			text = plain
+	return argument.ReplaceAllStringFunc(message, func(found string) string {
+		if plain, err := strconv.Unquote(found); err == nil {
+			found = plain
 		}
-		return schemas.Shown([]byte(text))
+		return text.Shown([]byte(found))
 	})
 }
 

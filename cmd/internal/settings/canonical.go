@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -34,7 +35,7 @@ func (s Settings) texts() (texts string) {
 // settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always empty. HORIZON is
 // the length of a stream that ends, and ORIEL_ROUNDS of any other stream.
 func (s Settings) Canonical() string {
-	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
+	number := func(f float64) string { return string(text.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	weight, poles := "", "" // only blt has an age weight and poles
 	if s.facts().Structure == mechanisms.Filter {
@@ -73,7 +74,7 @@ func (s Settings) Canonical() string {
 	if s.After != "" {
 		lines = append(lines, "AFTER="+s.After)
 	}
-	if s.Encoding() != schemas.JSON {
+	if s.Encoding() != decision.JSON {
 		lines = append(lines, "DECISIONS_FORMAT="+s.DecisionsFormat)
 	}
 	if s.DecisionsSchemaID != 0 {

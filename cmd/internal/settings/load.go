@@ -14,7 +14,7 @@ import (
 	"oriel/cmd/internal/registry"
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Need is a group of settings that a command requires.
@@ -80,9 +80,9 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 // parse reads the settings that every operator has.
 func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 	parsers := map[reflect.Type]env.ParserFunc{
-		reflect.TypeFor[float64]():       parser(schemas.ParseNumber),
-		reflect.TypeFor[uint64]():        parser(schemas.ParseCount),
-		reflect.TypeFor[int]():           parser(schemas.ParseInt),
+		reflect.TypeFor[float64]():       parser(text.ParseNumber),
+		reflect.TypeFor[uint64]():        parser(text.ParseCount),
+		reflect.TypeFor[int]():           parser(text.ParseInt),
 		reflect.TypeFor[bool]():          parser(parseFlag),
 		reflect.TypeFor[time.Duration](): parser(ParseDuration),
 	}

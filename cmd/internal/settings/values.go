@@ -14,7 +14,9 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/deployment"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 var (
@@ -45,7 +47,7 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 	word("ADJACENCY", s.Adjacency, "replace", "zero-out")
 	word("FORMAT", s.Format, recordschema.JSON, recordschema.Avro, recordschema.Protobuf)
 	word("FRAMING", s.Framing, recordschema.Plain, recordschema.Confluent, recordschema.CloudEvents)
-	word("DECISIONS_FORMAT", s.DecisionsFormat, schemas.Encodings[:]...)
+	word("DECISIONS_FORMAT", s.DecisionsFormat, decision.Encodings[:]...)
 	word("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
 	word("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)
 	word("MECHANISM", s.Mechanism, append(append(mechanisms.Names(), mechanisms.ExponentialMechanism), further...)...)
@@ -81,7 +83,7 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 		_, _, err := recordschema.ParseID(text)
 		value("SCHEMA_IDS", err == nil, "%w", err)
 	}
-	_, err = schemas.ParseRanges(s.FeaturesRange)
+	_, err = event.ParseRanges(s.FeaturesRange)
 	value("FEATURES_RANGE", err == nil, "%w", err)
 }
 
@@ -121,4 +123,4 @@ func (s Settings) checkPlaces(value func(name string, ok bool, format string, ar
 }
 
 // shown returns a value in the form in which errors show it: quoted, and cut if it is long.
-func shown(value string) string { return schemas.Shown([]byte(value)) }
+func shown(value string) string { return text.Shown([]byte(value)) }
