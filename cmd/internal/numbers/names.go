@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// All stands for all places of a dimension, in a marginal that sums over the dimension. Where a cell has a place of this
-// name, parentheses around the word tell the marginal from the cell.
+// All stands for all places of a dimension, in a marginal that sums over the dimension. Where a cell has a place of
+// this name, parentheses around the word tell the marginal from the cell.
 const All = "all"
 
 // Names describes the numbers of a deployment's decisions, from its descriptor.
@@ -129,8 +129,8 @@ func (n *Names) columns() (names []string, deviations []float64, err error) {
 	return names, nil, nil
 }
 
-// groups groups cells by some dimensions. Each group has a place in these dimensions, n.all in the other dimensions, and
-// its cells.
+// groups groups cells by some dimensions. Each group has a place in these dimensions, n.all in the other dimensions,
+// and its cells.
 func (n *Names) groups(by []string) (groups []group, err error) {
 	keep := make([]bool, len(n.dimensions))
 	for _, name := range by {
