@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/state"
 )
 
@@ -229,7 +230,7 @@ func TestSequencerEndsWhereTopicsAreOthers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSequenced(t, newSimulatedEnv(t))
 				topic := remake(s)
-				if err := topics.Delete(s.ctx, s.client, topic.Name); err != nil {
+				if err := logtest.Delete(s.ctx, s.client, topic.Name); err != nil {
 					t.Fatal(err)
 				}
 				s.create(topic.Name, 3)
