@@ -30,14 +30,15 @@
 // `oriel config`, schema, plan, audit, topics, run, replay, tail and the settings table follow from the folder. In it:
 //
 //	doc.go      the package comment
-//	Definition  name, settings, how events are decoded (a schemas.Body, and whether record keys are read), and New, which
+//	Definition  name, settings, how events are decoded (a event.Body, and whether record keys are read), and New, which
 //	            reports all problems of the settings at once: v.Want("CLIP", …) takes the name without ORIEL_. Call the
 //	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning. Dimension
 //	            is the setting of a vector's length
 //	Operator    five methods: Require sets the contribution of a record (contribution.Contribution), Params freezes lists
-//	            and files, Open makes a machine and must refuse a stream with other Terms than Common.Terms, Extras names
-//	            further members of decisions (LifetimeMembers too), Describe serves `oriel plan` and lists the
-//	            mechanisms that the operator takes. Every decision has a value for each of the extras, in both topics. A
+//	            and files, Open makes a machine and must refuse a stream with other Terms than Common.Terms, Extras lists
+//	            further members of decisions, Describe serves `oriel plan` and lists the mechanisms that the operator
+//	            takes. One function declares the members (Members, and Lifetime of them): machine and reference model set
+//	            and read values by the handles. Every decision has a value for each member, in both topics. A
 //	            second topic, scores, statistics and the like are interfaces of their own, found by assertion: see
 //	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
 //	            is otherwise ignored

@@ -13,7 +13,8 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // ending returns a mechanism for a stream of the given number of steps.
@@ -35,9 +36,9 @@ func experimental(changed ...string) []string {
 	return lines
 }
 
-// members returns the members of a decision by name.
-func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
-	all := map[string]schemas.ExtraValue{}
+// membersOf returns the members of a decision by name.
+func membersOf(c operator, d operators.Decision) map[string]decision.ExtraValue {
+	all := map[string]decision.ExtraValue{}
 	for i, x := range c.Extras() {
 		all[x.Name] = d.Extras[i]
 	}
@@ -45,12 +46,12 @@ func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
 }
 
 // converted returns the i-th event. Arms alternate, and the conversion rate of arm B is 1.5 times arm A's.
-func converted(i int) schemas.Event {
+func converted(i int) event.Event {
 	arm, y := float64(i%2), 0.0
 	if i%20 < 2 || i%40 == 3 {
 		y = 1
 	}
-	return schemas.Event{Numbers: []float64{arm, y}}
+	return event.Event{Numbers: []float64{arm, y}}
 }
 
 // TestExperimentsAreThoseOfTheEvents checks that without noise the effect, the lift and the means equal the ones
@@ -59,7 +60,7 @@ func converted(i int) schemas.Event {
 func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(100, 100), "life": life(64, 100)} {
 		for _, start := range []int{1, 4} {
-			c, m := config(t, m, experimental("EXPERIMENT_STEP="+decimal(float64(start)))...)
+			c, m := config(t, m, experimental("EXPERIMENT_STEP="+operators.Decimal(float64(start)))...)
 			machine := quiet(t, c, m)
 			var last operators.Decision
 			for i := range 6000 {
@@ -71,7 +72,7 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 					last = d
 				}
 			}
-			all := members(c, last)
+			all := membersOf(c, last)
 			near := func(member string, want float64) {
 				t.Helper()
 				if got := all[member].Numbers[0]; math.Abs(got-want) > 0.01*math.Abs(want) {
@@ -117,7 +118,7 @@ func TestGoldenExperiments(t *testing.T) {
 			}
 			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
 				for k, x := range c.Extras() {
-					if x.Kind == schemas.ExtraNumber {
+					if x.Kind == decision.ExtraNumber {
 						digest.Numbers(d.Extras[k].Number)
 					}
 					digest.Numbers(d.Extras[k].Numbers...)
@@ -148,10 +149,10 @@ func TestNoiseOfEffects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var all map[string]schemas.ExtraValue
+			var all map[string]decision.ExtraValue
 			for range 1500 {
 				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
-					all = members(c, d)
+					all = membersOf(c, d)
 				}
 			}
 			low, high, e := all["effect_low"].Numbers[0], all["effect_high"].Numbers[0], all["effect"].Numbers[0]

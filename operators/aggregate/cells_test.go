@@ -2,44 +2,13 @@ package aggregate
 
 import (
 	"encoding/json"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/operators/aggregate/dimension"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
-
-// TestPlacesAreThoseOfEdges checks that a number falls into the bin whose edges enclose it, at the edges and next to
-// them too, in ranges of all sizes.
-func TestPlacesAreThoseOfEdges(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 8))
-	for range 3000 {
-		from := math.Ldexp(rng.NormFloat64(), rng.IntN(20)-10)
-		d := dimension{
-			name: "x", from: from, to: from + math.Ldexp(rng.Float64()+0.01, rng.IntN(20)-10),
-			bins: 1 + rng.IntN(200),
-		}
-		j := rng.IntN(d.bins + 1)
-		for _, x := range []float64{
-			d.edge(j), math.Nextafter(d.edge(j), math.Inf(1)),
-			math.Nextafter(d.edge(j), math.Inf(-1)),
-		} {
-			want := -1
-			for k := range d.bins {
-				if x >= d.edge(k) && (x < d.edge(k+1) || k == d.bins-1 && x < d.to) {
-					want = k
-				}
-			}
-			if x >= d.to {
-				want = -1
-			}
-			if got, ok := d.place(x); !ok || got != want {
-				t.Fatalf("%+v: %v is in bin %d, want %d", d, x, got, want)
-			}
-		}
-	}
-}
 
 // TestEntries checks that taking the canonical form of an entry twice changes nothing, and that cells are named in
 // order.
@@ -63,9 +32,9 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%q is taken, as %q", text, got)
 		}
 	}
-	s := specification{dimensions: []dimension{
-		{name: "a", choices: []string{"x", "y"}},
-		{name: "b", from: 0, to: 1, bins: 2},
+	s := specification{dimensions: []dimension.Dimension{
+		{Name: "a", Choices: []string{"x", "y"}},
+		{Name: "b", From: 0, To: 1, Bins: 2},
 	}, other: true}
 	want := []string{"a=x,b=0:0.5", "a=x,b=0.5:1", "a=y,b=0:0.5", "a=y,b=0.5:1", "other"}
 	if got := s.labels(); !slices.Equal(got, want) || len(got) != s.cells() {
@@ -93,25 +62,25 @@ func TestDescriptorAndEvents(t *testing.T) {
 		!slices.Equal(d.Increments, []string{"count", "sum"}) {
 		t.Errorf("descriptor %s", c.Descriptor())
 	}
-	decoder, err := schemas.NewDecoder(schemas.EventConfig{
+	decoder, err := event.NewJSONDecoder(event.Config{
 		Body: c.spec.body(), MaxBytes: 1000,
-		Features: schemas.FeatureConfig{Norm: "none"},
+		Features: event.FeatureConfig{Norm: "none"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]int{
+	for s, want := range map[string]int{
 		`{"carrier":"AA","hour":13,"delay":5}`:            3,
 		`{"carrier":"B6","hour":13,"delay":5}`:            4,
 		`{"carrier":"AA","hour":24,"delay":5,"weight":2}`: 4,
 		`{"hour":0,"carrier":"UA","delay":-1e300}`:        0,
 	} {
-		var e schemas.Event
-		if code := decoder.Decode(&e, []byte(text)); code != schemas.OK {
-			t.Fatalf("%s: %v", text, code)
+		var e event.Event
+		if code := decoder.Decode(&e, []byte(s)); code != text.OK {
+			t.Fatalf("%s: %v", s, code)
 		}
 		if cell, ok := c.spec.cell(e.Numbers[:2]); cell != want || !ok {
-			t.Errorf("%s: cell %d, want %d", text, cell, want)
+			t.Errorf("%s: cell %d, want %d", s, cell, want)
 		}
 	}
 }
@@ -126,10 +95,10 @@ func FuzzEntries(f *testing.F) {
 		if !ok {
 			return
 		}
-		one, _ := parseDimension(text)
-		two, fine := parseDimension(got)
-		if !fine || one.name != two.name || one.from != two.from || one.to != two.to || one.bins != two.bins ||
-			!slices.Equal(one.choices, two.choices) {
+		one, _ := dimension.Parse(text)
+		two, fine := dimension.Parse(got)
+		if !fine || one.Name != two.Name || one.From != two.From || one.To != two.To || one.Bins != two.Bins ||
+			!slices.Equal(one.Choices, two.Choices) {
 			t.Errorf("%q: %+v, %q: %+v", text, one, got, two)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // kinds are specifications that together use every feature.
@@ -48,14 +48,14 @@ var kinds = []struct {
 }
 
 // drawn returns random events of the specification, some of them outside its cells.
-func drawn(s *specification, count int, seed uint64) []schemas.Event {
+func drawn(s *specification, count int, seed uint64) []event.Event {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	events := make([]schemas.Event, count)
+	events := make([]event.Event, count)
 	for i := range events {
 		for _, d := range s.dimensions {
-			x := float64(rng.IntN(d.size()+1)) - 1
-			if d.choices == nil {
-				x = d.from + (d.to-d.from)*(1.2*rng.Float64()-0.1)
+			x := float64(rng.IntN(d.Size()+1)) - 1
+			if d.Choices == nil {
+				x = d.From + (d.To-d.From)*(1.2*rng.Float64()-0.1)
 			}
 			events[i].Numbers = append(events[i].Numbers, x)
 		}

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/operators/aggregate/trial"
+	"oriel/schemas/decision"
 )
 
 // TestFindingsAreThoseOfTheMembers checks that the findings read from a published decision equal those of the
@@ -18,10 +19,10 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 	for i := range 6000 {
 		e := converted(i)
 		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-			line := schemas.NewEncoder(schemas.DecisionConfig{
+			line := decision.NewEncoder(decision.Config{
 				Stream: "0", Mechanism: "blt", Window: 1, Batch: 100, Epsilon: 1, Adjacency: "replace", Unit: "event",
 			}, c.Extras()).Append(nil, d.Step, d.Step, d.Point, d.Extras)
-			parsed, err := schemas.ParseDecision(line)
+			parsed, err := decision.Parse(line)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -29,7 +30,7 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := members(c, d)
+			all := membersOf(c, d)
 			events := max(0, float64(d.Step)-3) * 100
 			shown := events >= 1000
 			if f.Number != 1 || f.First != 4 || f.Events != events ||
@@ -49,7 +50,7 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 					t.Fatalf("a lift without an end goes to %g", effect.Lift.High)
 				}
 			}
-			if shown && f.Unfit(x) != (f.Verdict == unfit) || !shown && f.Unfit(x) {
+			if shown && f.Unfit(x) != (f.Verdict == trial.Unfit) || !shown && f.Unfit(x) {
 				t.Fatalf("step %d: %+v", d.Step, f)
 			}
 			parsed.Extras = parsed.Extras[:len(parsed.Extras)-1]

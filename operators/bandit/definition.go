@@ -10,7 +10,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of bandit in the registry of operators.
@@ -108,9 +109,9 @@ var settings = append([]operators.Setting{
 	},
 }, actions.Settings("about one centre")...)
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "bandit", Text: "The loss of a play; the record key is the play's index.",
-	Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber, Text: "What the play cost."}},
+	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "What the play cost."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
@@ -176,18 +177,23 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras returns the members: the centre, the estimated baseline, the memory if there is one, and the window of users.
-func (c operator) Extras() []schemas.Extra {
-	all := []schemas.Extra{{
-		Name: "centre", Kind: schemas.ExtraNumbers,
-		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
-			"this.",
-	}, {
-		Name: "baseline", Kind: schemas.ExtraNumber,
-		Text: "What losses of the open step are measured from: their mean, as found in what was released before.",
-	}}
-	return append(all, operators.LifetimeMembers(c.terms)...)
+// members are the centre, the estimated baseline, and those of a lifetime promise.
+type members struct {
+	operators.Members
+	centre   operators.NumbersMember
+	baseline operators.NumberMember
 }
+
+func (c Config) members(t protection.Terms) *members {
+	m := &members{}
+	m.centre = m.Numbers("centre", "What is known to be good: plays of a round are all as far from it. Where nothing is to be "+
+		"learned, take this.", c.Set.Dimension())
+	m.baseline = m.Number("baseline", "What losses of the open step are measured from: their mean, as found in what was released before.")
+	m.Lifetime(t)
+	return m
+}
+
+func (c operator) Extras() []decision.Extra { return c.members(c.terms).Extras() }
 
 // Require sets the contribution: loss·u in units of half the range of losses, in a ball about a public centre on the
 // line of u. With the paper's noise, Require declares contributions that are longer than the real ones, by the factor
@@ -289,5 +295,5 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	if err != nil {
 		return nil, err
 	}
-	return newReference(c.Config, p)
+	return newReference(c.Config, c.members(c.terms), p)
 }

@@ -1,10 +1,9 @@
 package coco
 
 import (
-	"oriel/operators"
 	"oriel/operators/elementary"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // referenceBand is the band of a reference model: the last published band, with which it compares events.
@@ -18,13 +17,7 @@ func (b *referenceBand) begin(c Config) {
 	}
 }
 
-func (b *referenceBand) observe(d operators.Decision) {
-	if n := len(d.Extras); n >= 4 { // the band is in the last four members, if there is one
-		b.low, b.high = d.Extras[n-4].Number, d.Extras[n-3].Number
-	}
-}
-
-func (b *referenceBand) contribution(dst []float64, c Config, x []float64, e schemas.Event) {
+func (b *referenceBand) contribution(dst []float64, c Config, x []float64, e event.Event) {
 	clear(dst)
 	if len(dst) == 0 {
 		return

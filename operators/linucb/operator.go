@@ -14,7 +14,8 @@ import (
 	"oriel/operators/loss"
 	"oriel/operators/moments"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // operator implements operators.Operator.
@@ -54,50 +55,38 @@ func (c operator) blocks() int { return max(1, c.rows.Blocks) }
 // choices returns the number of arms or candidates to choose from.
 func (c operator) choices() int { return max(c.candidates, len(c.arms)) }
 
-// Extras returns the members that describe how to read the weights and how they were solved. For an action they also
-// give the choice and the key that it answers.
-func (c operator) Extras() []schemas.Extra {
-	all := []schemas.Extra{
-		{
-			Name: "offset", Kind: schemas.ExtraNumber,
-			Text: "A reward is predicted as this and the inner product of features and an arm's weights.",
-		},
-		{Name: "width", Kind: schemas.ExtraNumber, Text: "The largest β of an arm, in units of half the range of rewards."},
-		{
-			Name: "shift", Kind: schemas.ExtraNumber,
-			Text: "The most that was added to the diagonal of an arm's released second moments of features of norm 1.",
-		},
-		{
-			Name: "doublings", Kind: schemas.ExtraNumber,
-			Text: "How often a shift has had to be doubled, of all arms and models so far: 0 when it is large enough.",
-		},
-	}
-	if c.served {
-		all = append(all,
-			schemas.Extra{
-				Name: "arm", Kind: schemas.ExtraText,
-				Text: "The name of what to play; empty in a model, and where there is nothing to play.",
-			},
-			schemas.Extra{
-				Name: "key", Kind: schemas.ExtraText,
-				Text: "The record key of the context that an action is for; empty in a model.",
-			},
-			schemas.Extra{
-				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that the texts of all actions for a key have equally many bytes.",
-			},
-			schemas.Extra{
-				Name: "filler", Kind: schemas.ExtraNumber,
-				Text: "A power of ten, so that the decision and this number together have equally many characters in all actions; 0 in a model.",
-			},
-			schemas.Extra{
-				Name: "answers", Kind: schemas.ExtraText,
-				Text: "What an action answers, by the record's key alone: context, which waits for its reward from then on; reward, under a key " +
-					"that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.",
-			},
-		)
-	}
-	return append(all, operators.LifetimeMembers(c.terms)...)
+// members describe how to read the weights and how they were solved. If actions are served, they also give the choice
+// and the key that it answers.
+type members struct {
+	operators.Members
+	width, shift, doublings operators.NumberMember
+
+	arm, key, space, answers operators.TextMember
+	filler                   operators.NumberMember
 }
+
+func (c operator) members() *members {
+	m := &members{}
+	m.Constant("offset", "A reward is predicted as this and the inner product of features and an arm's weights.", c.middle)
+	m.width = m.Number("width", "The largest β of an arm, in units of half the range of rewards.")
+	m.shift = m.Number("shift", "The most that was added to the diagonal of an arm's released second moments of features of norm 1.")
+	m.doublings = m.Number("doublings", "How often a shift has had to be doubled, of all arms and models so far: 0 when it is large enough.")
+	if c.served {
+		m.arm = m.Text("arm", "The name of what to play; empty in a model, and where there is nothing to play.")
+		m.key = m.Text(keyMember, "The record key of the context that an action is for; empty in a model.")
+		m.space = m.Text("space", "Spaces, so that the texts of all actions for a key have equally many bytes.")
+		m.filler = m.Number("filler", "A power of ten, so that the decision and this number together have equally many characters in all "+
+			"actions; 0 in a model.")
+		m.answers = m.Text("answers", "What an action answers, by the record's key alone: context, which waits for its reward from then on; "+
+			"reward, under a key that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.")
+	}
+	m.Lifetime(c.terms)
+	return m
+}
+
+const keyMember = "key"
+
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // SecondTopic describes the topic of actions.
 func (c operator) SecondTopic() *operators.Output {
@@ -105,7 +94,7 @@ func (c operator) SecondTopic() *operators.Output {
 		return nil
 	}
 	return &operators.Output{
-		Suffix: "actions", Key: "key", Own: true,
+		Suffix: "actions", Key: keyMember, Own: true,
 		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
 			"or who carry it out for them",
 	}
@@ -163,14 +152,14 @@ func (c operator) EmitAll() operators.Operator {
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	c, err := c.read(params)
 	if c.served {
-		return &servedReference{reference: reference{operator: c}}, err
+		return &servedReference{reference: reference{operator: c}, key: c.members().key}, err
 	}
 	return reference{operator: c}, err
 }
 
 // usable reports whether a decoder can have made the event: its vector is of the configured dimension or noReward, and
 // its values are numbers.
-func (c operator) usable(e schemas.Event) bool {
+func (c operator) usable(e event.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
 		return false
 	}
@@ -188,7 +177,7 @@ func finite(values []float64) bool {
 
 // context writes the features of one choice of a usable event, divided by X and shortened to norm 1 if they are longer,
 // to dst of length d. It returns false if the event does not have this choice.
-func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) context(dst []float64, v event.Vector, choice int) bool {
 	if c.candidates == 0 {
 		if len(v.Values) == 0 || choice < 0 || choice >= len(c.arms) {
 			return false
@@ -202,10 +191,10 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 }
 
 // candidate writes the features of a candidate, which are its range of coordinates in the event's vector.
-func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) candidate(dst []float64, v event.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
-		return len(v.Values) > 0 && loss.Normalised(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
+		return len(v.Values) > 0 && loss.Normalised(dst, event.Vector{Values: v.Values[choice*d:][:d]}, c.features)
 	}
 	clear(dst)
 	for k, at := range v.Indices {
@@ -213,7 +202,7 @@ func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 			dst[int(at)%d] = v.Values[k]
 		}
 	}
-	return loss.Normalised(dst, schemas.Vector{Values: dst}, c.features)
+	return loss.Normalised(dst, event.Vector{Values: dst}, c.features)
 }
 
 // block returns the block of sums to which the row of a choice is added.
@@ -225,7 +214,7 @@ func (c operator) block(choice int) int {
 }
 
 // reward maps an event's reward to [−1, 1]. some is false if the event has no reward.
-func (c operator) reward(e schemas.Event) (y float64, some bool) {
+func (c operator) reward(e event.Event) (y float64, some bool) {
 	if e.Numbers[1] == noReward {
 		return 0, false
 	}

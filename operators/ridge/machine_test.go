@@ -16,7 +16,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 func TestConformance(t *testing.T) {
@@ -77,7 +77,7 @@ type slow struct {
 	left      float64   // root mean square of the residuals
 }
 
-func (s *slow) add(e schemas.Event) {
+func (s *slow) add(e event.Event) {
 	d := s.rows.Features
 	z, square, prediction := make([]float64, d), 0.0, s.middle
 	for k, x := range e.Vector.Values {
@@ -203,12 +203,12 @@ func TestWeightsMatchTheFormulas(t *testing.T) {
 						if far := math.Abs(d.Point[k] - x); far > 2e-3*(math.Abs(x)+c.half*0.05) {
 							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, model.point)
 						}
-						sd, said := machine.deviation.At(d.Step), d.Extras[atDeviation].Numbers[k]
+						sd, said := machine.deviation.At(d.Step), machine.members.deviation.Of(d.Extras)[k]
 						if want := sd * model.deviation[k]; math.Abs(said-want) > 5e-3*want {
 							t.Fatalf("%s, B = %d, event %d: deviation %d is %g, want %g", kind.name, batch, i, k, said, want)
 						}
 					}
-					if said := d.Extras[atResidual].Number; math.Abs(said-model.left) > 0.01*model.left+1e-3*c.half {
+					if said := machine.members.residual.Of(d.Extras); math.Abs(said-model.left) > 0.01*model.left+1e-3*c.half {
 						t.Fatalf("%s, B = %d, event %d: residuals %g, want %g", kind.name, batch, i, said, model.left)
 					}
 				}
@@ -306,10 +306,10 @@ func TestDeviationsOfWeights(t *testing.T) {
 	c, m := config(t, m, "UPDATE=moments", "DIMENSION=3", "LABEL_RANGE=-1:1", "EMIT_EVERY=600", "START_REGULARIZER=1")
 	const keys = 200
 	rng := rand.New(rand.NewPCG(4, 4))
-	events := make([]schemas.Event, 600)
+	events := make([]event.Event, 600)
 	for i := range events {
 		v := []float64{0.2 * rng.NormFloat64(), 0.2 * rng.NormFloat64(), 0.2 * rng.NormFloat64()}
-		events[i] = schemas.Event{Vector: schemas.Vector{Values: v}, Label: 5 * v[0], Weight: 1}
+		events[i] = event.Event{Vector: event.Vector{Values: v}, Label: 5 * v[0], Weight: 1}
 	}
 	var weights [3][]float64
 	var said []float64
@@ -329,7 +329,7 @@ func TestDeviationsOfWeights(t *testing.T) {
 					weights[k] = append(weights[k], x)
 				}
 				if key == 0 {
-					said = append(said, d.Extras[atDeviation].Numbers...)
+					said = append(said, machine.members.deviation.Of(d.Extras)...)
 				}
 			}
 		}

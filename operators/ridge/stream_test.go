@@ -9,11 +9,12 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // played returns copies of the decisions for events; a nil event is a null record.
-func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []operators.Decision) {
+func played(t *testing.T, m *Machine, events []*event.Event) (decisions []operators.Decision) {
 	t.Helper()
 	for i, e := range events {
 		r := operators.Record{Identity: noise.Identity{Offset: int64(i)}, Null: e == nil}
@@ -22,7 +23,7 @@ func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []oper
 		}
 		for _, d := range m.Add(nil, r) {
 			d.Point = append([]float64{}, d.Point...)
-			d.Extras = append([]schemas.ExtraValue{}, d.Extras...)
+			d.Extras = append([]decision.ExtraValue{}, d.Extras...)
 			decisions = append(decisions, d)
 		}
 	}
@@ -30,7 +31,7 @@ func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []oper
 }
 
 // lines returns a stream of events with 8 features.
-func lines(count int) (events []*schemas.Event) {
+func lines(count int) (events []*event.Event) {
 	for _, e := range drawn(count, 8, 21) {
 		events = append(events, &e)
 	}
@@ -55,10 +56,10 @@ func TestDoublingsAreRare(t *testing.T) {
 		}
 		all := played(t, machine, lines(3200))
 		last := all[len(all)-1].Extras
-		if n := last[atDoublings].Number; len(all) != 200 || n < x.least || n > x.maxWeights {
+		if n := machine.members.doublings.Of(last); len(all) != 200 || n < x.least || n > x.maxWeights {
 			t.Errorf("shift %s: %g doublings in %d decisions", x.shift, n, len(all))
 		}
-		if first, now := all[0].Extras[atShift].Number, last[atShift].Number; x.shift == "1.5" && first != now {
+		if first, now := machine.members.shift.Of(all[0].Extras), machine.members.shift.Of(last); x.shift == "1.5" && first != now {
 			t.Errorf("the shift goes from %g to %g", first, now)
 		}
 	}
@@ -81,13 +82,13 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 		}
 		return math.Sqrt(square)
 	}
-	all := played(t, machine, append(lines(1024), make([]*schemas.Event, 8192)...))
+	all := played(t, machine, append(lines(1024), make([]*event.Event, 8192)...))
 	learned := size(all[63])
 	if learned < 0.2 {
 		t.Fatalf("weights of norm %g: nothing is learned", learned)
 	}
 	for i, d := range all[448:] {
-		if s := d.Extras[atShift].Number; s != all[0].Extras[atShift].Number {
+		if s := machine.members.shift.Of(d.Extras); s != machine.members.shift.Of(all[0].Extras) {
 			t.Fatalf("decision %d: the shift is %g", i, s)
 		}
 		if size(d) > learned {
@@ -128,10 +129,10 @@ func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, d := range played(t, machine, append(make([]*schemas.Event, 2), lines(20)...)) {
+			for i, d := range played(t, machine, append(make([]*event.Event, 2), lines(20)...)) {
 				for _, x := range append(append([]float64{
-					d.Extras[atResidual].Number, d.Extras[atShift].Number, d.Extras[atDoublings].Number,
-				}, d.Point...), d.Extras[atDeviation].Numbers...) {
+					machine.members.residual.Of(d.Extras), machine.members.shift.Of(d.Extras), machine.members.doublings.Of(d.Extras),
+				}, d.Point...), machine.members.deviation.Of(d.Extras)...) {
 					if !(math.Abs(x) <= math.MaxFloat64) {
 						t.Fatalf("%v, noise %t: decision %d is %v, %+v", more, noisy, i, d.Point, d.Extras)
 					}

@@ -71,6 +71,12 @@ func TestTermsFlagPlantedFaults(t *testing.T) {
 	}
 }
 
+func TestMembersFlagPlantedFaults(t *testing.T) {
+	if found := CheckMembers(flags(t, "members", membersIn)); len(found) > 0 {
+		t.Errorf("a package that is no operator is checked: %v", found)
+	}
+}
+
 // wanted returns the lines marked "want" in a file of testdata.
 func wanted(t *testing.T, name string) (want []string) {
 	t.Helper()
@@ -126,7 +132,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"operators/coco", "oriel/operators", false, false},
 		{"operators/coco", "oriel/operators/convex", false, false},
 		{"operators/coco", "oriel/operators/unheard", true, false},
-		{"operators/coco", "oriel/schemas", false, false},
+		{"operators/coco", "oriel/schemas/event", false, false},
 		{"operators/coco", "oriel/pipeline", true, true},
 		{"mechanisms", "oriel/mechanisms/windowtree", false, false},
 		{"mechanisms/windowtree", "oriel/mechanisms/noise", false, false},
@@ -134,7 +140,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"mechanisms/blt", "oriel/mechanisms/windowtree", true, false},
 		{"mechanisms/dp", "oriel/mechanisms/lattice", true, false},
 		{"mechanisms", "oriel/operators", true, true},
-		{"state", "oriel/schemas", true, true},
+		{"state", "oriel/schemas/event", true, true},
 		{"schemas", "oriel/operators", true, true},
 		{"unheard/of", "oriel/state", true, true},
 	} {

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 type operator struct {
@@ -43,7 +43,7 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 	}
 	return &machine{
 		Base: operators.Base{Operator: "toy", Stream: sums, Fields: []operators.Field{rows}},
-		rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension), constant: c.constant,
+		rows: rows, arms: arms, members: c.members(), leaf: make([]float64, 1+c.dimension), constant: c.constant,
 	}, nil
 }
 
@@ -67,6 +67,7 @@ type machine struct {
 	arms []string
 	leaf []float64
 
+	members  *members
 	constant bool
 }
 
@@ -102,7 +103,7 @@ func (m *machine) taken(r operators.Record) []float64 {
 }
 
 // usable reports whether the decoder could have returned the event. Any other event adds nothing.
-func usable(e schemas.Event, dimension int) bool {
+func usable(e event.Event, dimension int) bool {
 	ok := len(e.Numbers) == 1 && finite(e.Numbers) && finite(e.Vector.Values)
 	if e.Vector.Indices == nil {
 		return ok && len(e.Vector.Values) == dimension
@@ -122,7 +123,7 @@ func finite(values []float64) bool {
 	return true
 }
 
-func fill(leaf []float64, e schemas.Event, arm float64, constant bool) {
+func fill(leaf []float64, e event.Event, arm float64, constant bool) {
 	leaf[0] = float64(e.Numbers[0] * (1 + arm))
 	clear(leaf[1:])
 	for i, x := range e.Vector.Values {
@@ -158,10 +159,11 @@ func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision 
 	if m.rows.Put([]byte(name), t, []float64{float64(arm)}) != pending.Done {
 		panic("BUG: toy: a play does not wait")
 	}
-	return append(dst, operators.Decision{
-		Index: 2 * t, Step: t, Point: m.point()[1:], Output: 1,
-		Extras: []schemas.ExtraValue{{Text: m.arms[arm]}, {Text: name}, {Numbers: shown}},
-	})
+	values := m.members.Values()
+	m.members.arm.Set(values, m.arms[arm])
+	m.members.play.Set(values, name)
+	m.members.scores.Set(values, shown)
+	return append(dst, operators.Decision{Index: 2 * t, Step: t, Point: m.point()[1:], Output: 1, Extras: values})
 }
 
 func (m *machine) Due(step uint64) (first uint64, count int) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference is the reference model. It knows the pending actions from decisions, as any reader of decisions can.
@@ -26,7 +26,8 @@ func (t *reference) Begin() { t.records, t.waiting = 0, nil }
 func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if d.Extras != nil {
-			t.waiting = append(t.waiting, waiting{d.Extras[1].Text, d.Step, slices.Index(t.arms, d.Extras[0].Text)})
+			m := t.members()
+			t.waiting = append(t.waiting, waiting{m.play.Of(d.Extras), d.Step, slices.Index(t.arms, m.arm.Of(d.Extras))})
 		}
 	}
 }
@@ -58,8 +59,8 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 		for i, x := range u {
 			values[i] = float64(x * size)
 		}
-		return operators.Record{Key: key, Event: schemas.Event{
-			Vector: schemas.Vector{Values: values[1:]}, Numbers: values[:1],
+		return operators.Record{Key: key, Event: event.Event{
+			Vector: event.Vector{Values: values[1:]}, Numbers: values[:1],
 		}}
 	}
 	return record(1), record(-1)
