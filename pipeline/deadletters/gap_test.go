@@ -17,6 +17,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // TestGapsAreMarked checks that letters continue after a gap, and that one letter stands for the gap.
@@ -99,7 +100,7 @@ func (e *env) next() int64 {
 func (e *env) remakeVerdicts() {
 	e.t.Helper()
 	c := e.deployment.Config
-	e.check(topics.Delete(e.t.Context(), e.client, c.Verdicts))
+	e.check(logtest.Delete(e.t.Context(), e.client, c.Verdicts))
 	e.check(topics.Create(e.t.Context(), e.client, c.Verdicts, 1, 1, nil))
 	e.dropOffset()
 }
@@ -176,7 +177,7 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 		e.row(0, bad, valid)
 		e.check(e.run())
 		c := e.deployment.Config
-		e.check(topics.Delete(e.t.Context(), e.client, c.Verdicts))
+		e.check(logtest.Delete(e.t.Context(), e.client, c.Verdicts))
 		e.refuses("verdict topic \"d.verdicts\" does not exist", "Run `oriel topics`", "letters that were not written are lost",
 			"nothing else is")
 		e.check(deployment.CreateTopics(t.Context(), e.client, c, func(string) {}))

@@ -10,11 +10,10 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/schemas/text"
 )
 
@@ -147,12 +146,12 @@ func TestOffsetSetByAnotherToolIsRefused(t *testing.T) {
 	e.check(e.run())
 	e.row(2, bad)
 	c := e.deployment.Config
-	e.check(group.AlterOffset(t.Context(), e.client, c.Group, c.Verdicts, 0, 0))
+	e.check(logtest.AlterOffset(t.Context(), e.client, c.Group, c.Verdicts, 0, 0))
 	e.refuses("was not set by `oriel letters`", "--topic d.verdicts:0 --delete-offsets")
 	e.dropOffset() // the remedy in the message
 	e.check(e.run())
 	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2 json_syntax 2")
-	e.check(group.AlterOffset(t.Context(), e.client, c.Group, c.Input, 0, 7)) // the group belongs to another consumer
+	e.check(logtest.AlterOffset(t.Context(), e.client, c.Group, c.Input, 0, 7)) // the group belongs to another consumer
 	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
 }
 
@@ -177,7 +176,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 		e.row(0, bad, bad)
 		c := e.deployment.Config
 		limit := func(bytes string) {
-			e.check(topics.Alter(t.Context(), e.client, c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
+			e.check(logtest.Alter(t.Context(), e.client, c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
 		}
 		limit("60")
 		parked, written := make(chan error, 10), make(chan Written, 10)

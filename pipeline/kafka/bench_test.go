@@ -159,7 +159,7 @@ func transfer(ctx context.Context, c *kafka.Client, in, out string, partition in
 				}
 			}
 		}
-		if err := p.CommitOffset(ctx, group.Membership{Group: id, Generation: -1}, in, partition, next); err != nil {
+		if err := p.CommitOffsets(ctx, group.Membership{Group: id, Generation: -1}, in, []group.Offset{{Partition: partition, Offset: next}}); err != nil {
 			return err
 		}
 		if err := p.End(ctx, true); err != nil {

@@ -13,7 +13,7 @@
 //	batch, err := r.Fetch(ctx)                                             // records until batch.Release
 //	err = p.Begin(ctx, parts)                                              // 1. the partitions the transaction touches
 //	_, err = p.Produce(ctx, "decisions", 0, builder)                       // 2. acknowledged by all in-sync replicas
-//	err = p.CommitOffset(ctx, membership, "events", 0, batch.Next)         // 3. refused to a stale generation
+//	err = p.CommitOffsets(ctx, membership, "events", offsets)              // 3. refused to a stale generation
 //	err = p.End(ctx, true)                                                 // 4. everything or nothing becomes visible
 //
 // This package is the connection: a Client with its retries, the leaders and coordinators that it asks, and the meaning

@@ -16,7 +16,6 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/merge"
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest/logtest"
@@ -268,7 +267,7 @@ func TestReaderStopsWithItsOrderLog(t *testing.T) {
 		r := e.open(w.at)
 		defer r.Close()
 		e.check(e.next(w, r))
-		e.check(topics.Delete(t.Context(), e.client, names.Order))
+		e.check(logtest.Delete(t.Context(), e.client, names.Order))
 		if err := e.next(w, r); !errors.Is(err, kafka.ErrTopicRecreated) {
 			t.Errorf("%v, want ErrTopicRecreated", err)
 		}

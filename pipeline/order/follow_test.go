@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest/brokertest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
@@ -179,7 +180,7 @@ func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	}
 	policy := func(policy string) {
 		t.Helper()
-		if err := topics.Alter(t.Context(), e.client, e.topic.Name, map[string]string{"cleanup.policy": policy}); err != nil {
+		if err := logtest.Alter(t.Context(), e.client, e.topic.Name, map[string]string{"cleanup.policy": policy}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +215,7 @@ func TestAheadRefusesALogThatLostWhatWasRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		check("trimmed", kafka.ErrOffsetOutOfRange)
-		if err := topics.Delete(t.Context(), e.client, e.topic.Name); err != nil {
+		if err := logtest.Delete(t.Context(), e.client, e.topic.Name); err != nil {
 			t.Fatal(err)
 		}
 		e.create(e.topic.Name, 1)

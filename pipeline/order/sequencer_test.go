@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest/brokertest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/state"
 )
 
@@ -226,7 +227,7 @@ func TestSequencerEndsWhereTopicsAreOthers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSequenced(t, newSimulatedEnv(t))
 				topic := remake(s)
-				if err := topics.Delete(s.ctx, s.client, topic.Name); err != nil {
+				if err := logtest.Delete(s.ctx, s.client, topic.Name); err != nil {
 					t.Fatal(err)
 				}
 				s.create(topic.Name, 3)

@@ -11,6 +11,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -19,7 +20,7 @@ import (
 // for the 30 ms that a process with a stopped partition took to leave its group.
 func TestAProcessThatEndsIsNeverReady(t *testing.T) {
 	deleted := func(w *whole, topic string) {
-		w.check(topics.Delete(w.t.Context(), w.Client(), topic))
+		w.check(logtest.Delete(w.t.Context(), w.Client(), topic))
 	}
 	for _, c := range []struct {
 		name   string

@@ -225,13 +225,13 @@ func TestTwoProcessesWithDifferentSettings(t *testing.T) {
 		return outcome
 	}
 	outcomes := map[string]int{}
-	for at := range tiertest.Runs(16, 400) {
-		outcomes[run(time.Duration(at-tiertest.Runs(8, 200))*tiertest.Runs[time.Duration](25, 1)*time.Millisecond, 0)]++
+	for at := range tiertest.Runs(8, 400) {
+		outcomes[run(time.Duration(at-tiertest.Runs(4, 200))*tiertest.Runs[time.Duration](50, 1)*time.Millisecond, 0)]++
 	}
 	if len(outcomes) < 2 {
 		t.Errorf("the moments make no difference: %v", outcomes)
 	}
-	for request := 1; request <= 48; request += tiertest.Runs(4, 1) {
+	for request := 1; request <= 48; request += tiertest.Runs(7, 1) { // 7 is odd: before and after a request is done
 		run(alone, request)
 		run(-time.Duration(request)*5*time.Millisecond, request)
 	}

@@ -159,7 +159,7 @@ func TestAPredecessorThatLostSomething(t *testing.T) {
 			f.Config.Predecessor.Group = "gone"
 		}, `group "gone" of "late" has no committed offset`, 0},
 		{"events behind its offset", func(t *testing.T, d *simtest.Deployment, f *following) {
-			if err := group.AlterOffset(t.Context(), d.Client(), "late", "trips", 0, 99); err != nil {
+			if err := logtest.AlterOffset(t.Context(), d.Client(), "late", "trips", 0, 99); err != nil {
 				t.Fatal(err)
 			}
 		}, `group "late" stands at offset 99 of partition 0, and the input ends at 8`, 0},

@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
@@ -23,7 +23,7 @@ import (
 func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 	reset := func(w *whole, by map[int32]int64) {
 		for p, n := range by {
-			w.check(group.AlterOffset(w.t.Context(), w.Client(), w.setup.Config.Group, w.setup.Config.Input, p, 7+n))
+			w.check(logtest.AlterOffset(w.t.Context(), w.Client(), w.setup.Config.Group, w.setup.Config.Input, p, 7+n))
 		}
 	}
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			},
 		},
 		{"an order log that was made again", `"late.order" was deleted and made again`, "new deployment", func(w *whole) {
-			w.check(topics.Delete(w.t.Context(), w.Client(), w.setup.Config.Order))
+			w.check(logtest.Delete(w.t.Context(), w.Client(), w.setup.Config.Order))
 			w.check(topics.Create(w.t.Context(), w.Client(), w.setup.Config.Order, 1, 1, map[string]string{
 				"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
 			}))
@@ -67,7 +67,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 				w.check(err)
 			}
 			for _, policy := range []string{"compact", "delete"} {
-				w.check(topics.Alter(w.t.Context(), w.Client(), w.setup.Config.Order, map[string]string{"cleanup.policy": policy}))
+				w.check(logtest.Alter(w.t.Context(), w.Client(), w.setup.Config.Order, map[string]string{"cleanup.policy": policy}))
 				time.Sleep(5 * time.Second) // brokers delete the records in this time
 			}
 		}},

@@ -10,8 +10,8 @@ import (
 	"oriel/cmd/internal/doctor"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // plant is a planted misconfiguration: the functions that make it, and the lines that must report it.
@@ -43,7 +43,7 @@ func set(pairs ...string) func(patient) {
 // alter changes a topic's setting, and waits until the broker reports the change.
 func alter(kind, setting, value string) func(patient) {
 	return func(f patient) {
-		if err := topics.Alter(f.Ctx(), f.Client, f.Topic(kind), map[string]string{setting: value}); err != nil {
+		if err := logtest.Alter(f.Ctx(), f.Client, f.Topic(kind), map[string]string{setting: value}); err != nil {
 			f.T.Fatal(err)
 		}
 		f.Await(20*time.Second, "the setting is known", func() bool {
@@ -126,7 +126,7 @@ var plants = []plant{
 	},
 	{
 		name: "a lost topic", plant: func(f patient) {
-			if err := topics.Delete(f.Ctx(), f.Client, f.Topic("verdicts")); err != nil {
+			if err := logtest.Delete(f.Ctx(), f.Client, f.Topic("verdicts")); err != nil {
 				f.T.Fatal(err)
 			}
 			f.Await(20*time.Second, "the topic is gone", func() bool {
@@ -258,7 +258,7 @@ var plants = []plant{
 	{
 		name: "offsets that were reset", plant: func(f patient) {
 			f.serve(5)
-			if err := group.AlterOffset(f.Ctx(), f.Client, f.Name, f.Topic("events"), 0, 2); err != nil {
+			if err := logtest.AlterOffset(f.Ctx(), f.Client, f.Name, f.Topic("events"), 0, 2); err != nil {
 				f.T.Fatal(err)
 			}
 		},

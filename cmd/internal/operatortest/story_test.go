@@ -1,44 +1,264 @@
-package operatortest_test
+package operatortest
 
 import (
-	"path/filepath"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
-	"oriel/cmd/internal/operatortest"
-	"oriel/cmd/internal/registry"
-	"oriel/mechanisms/mechtest/tiertest"
+	"github.com/cockroachdb/datadriven"
+
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 	"oriel/schemas/decision"
+	"oriel/schemas/text"
+	"oriel/state"
 )
 
-// TestOperatorStories plays the transcripts of every operator: records that a user sends, decisions, and refusals. A
-// killed process and a replay must give the same bytes.
-func TestOperatorStories(t *testing.T) {
-	for _, family := range registry.All {
-		t.Run(family.Name, func(t *testing.T) { operatortest.Run(t, stories(family.Name)) })
+// play plays every story of a folder, which must contain some. more has additional settings, ORIEL_NAME=VALUE, for all
+// streams; transcripts do not show them.
+func play(t *testing.T, dir string, more ...string) {
+	t.Helper()
+	pipetest.EachStory(t, dir, func(t *testing.T, path string) {
+		s := &story{dir: dir, more: more}
+		datadriven.RunTest(t, path, s.play)
+	})
+}
+
+// story is a stream and all records that it has consumed.
+type story struct {
+	dir     string
+	more    []string          // additional settings
+	env     map[string]string // all settings of the stream
+	model   streams.Model
+	plan    []byte
+	sealer  *state.Sealer
+	numbers *operators.Numbers
+	digits  int
+	show    []string // members of decisions that the transcript shows; nil: all
+	hex     bool     // records are bytes in hexadecimal, separated by spaces
+
+	*life
+	shadow *streams.Stream // a copy of the stream that consumes a record on trial
+}
+
+// life is one process of a stream: it starts at step 0 or from a sealed state.
+type life struct {
+	walk      streams.Walk
+	decisions []published
+	log       []taken
+	refused   error // error for the record after the log
+}
+
+// published is a decision as written to its topic.
+type published struct {
+	output    uint8
+	key, line string
+}
+
+// taken is a consumed record of the log, with the state after the record.
+type taken struct {
+	record    records.Record
+	code      text.Code
+	decisions int    // number of decisions up to and including this record
+	sealed    []byte // sealed state after this record
+}
+
+// play executes one command.
+func (s *story) play(t *testing.T, c *datadriven.TestData) string {
+	t.Helper()
+	if s.life == nil && c.Cmd != "open" {
+		c.Fatalf(t, "a story begins with open")
 	}
+	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
+		"open": s.open, "records": s.records, "pass": s.pass, "would": s.would, "kill": s.kill, "replay": s.replay,
+		"exchange": s.exchange, "service": s.service,
+	}[c.Cmd]
+	if !known {
+		c.Fatalf(t, "no such command")
+	}
+	return command(t, c)
 }
 
-func stories(operator string) string {
-	return filepath.Join("../../../operators", operator, "testdata/stories")
+// at is the prefix of settings that name files beside the stories.
+const at = "@/"
+
+func (s *story) open(t *testing.T, c *datadriven.TestData) string {
+	s.life, s.digits, s.show, s.hex = nil, 2, nil, c.HasArg("hex")
+	c.MaybeScanArgs(t, "digits", &s.digits)
+	if show, given := c.Arg("show"); given {
+		s.show = show.Vals
+	}
+	environ := slices.Clone(s.more)
+	for line := range strings.Lines(c.Input) {
+		line = strings.ReplaceAll(line, "="+at, "="+s.dir+string(os.PathSeparator))
+		environ = append(environ, "ORIEL_"+strings.TrimSuffix(line, "\n"))
+	}
+	s.env = map[string]string{}
+	for _, line := range environ {
+		name, value, _ := strings.Cut(line, "=")
+		s.env[name] = value
+	}
+	given, err := settings.Load(environ, settings.Events, settings.Operator)
+	if err != nil {
+		return err.Error()
+	}
+	learner, errParts := given.Learner()
+	if errParts != nil {
+		return errParts.Error()
+	}
+	operator := learner.Operator()
+	s.numbers = operators.NumbersOf(operator)
+	if s.model, err = given.Model(); err != nil {
+		return err.Error()
+	}
+	if s.plan, err = s.model.Learner.Params(); err != nil {
+		return err.Error()
+	}
+	if s.sealer, err = state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer(); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	s.life, s.shadow = s.begin(t), s.stream(t)
+	return promise(s.walk.Stream.Guarantee()) + s.transcript(t, s.decisions)
 }
 
-// TestOperatorStoriesInEveryEncoding checks that stories stay the same if decisions have another encoding or name a
-// schema. The short form takes one operator for each encoding: linucb has record keys of its own in a second topic, and
-// aggregate has the most members.
-func TestOperatorStoriesInEveryEncoding(t *testing.T) {
-	short := map[string]string{"protobuf": "linucb", "avro": "aggregate"}
-	for _, encoding := range decision.Encodings[decision.Protobuf:] {
-		for _, family := range registry.All {
-			if tiertest.Runs(short[encoding] != family.Name, false) {
-				continue
-			}
-			t.Run(encoding+"/"+family.Name, func(t *testing.T) {
-				more := []string{"ORIEL_DECISIONS_FORMAT=" + encoding}
-				if encoding == "protobuf" {
-					more = append(more, "ORIEL_DECISIONS_SCHEMA_ID=7")
-				}
-				operatortest.Run(t, stories(family.Name), more...)
-			})
+// stream opens a stream at step 0. Its key does not depend on settings and plan, so that a story keeps its noise if
+// settings or plan get a new line.
+func (s *story) stream(t *testing.T) *streams.Stream {
+	t.Helper()
+	key := sha256.Sum256([]byte("a key for stories"))
+	stream, err := streams.OpenStream(s.model, s.plan, key, [32]byte{1}, "0", [16]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// begin opens a life at step 0 and the start of the log.
+func (s *story) begin(t *testing.T) *life {
+	t.Helper()
+	l := s.from(t, state.Position{LeaderEpoch: -1})
+	l.walk.Start()
+	return l
+}
+
+// from opens a life at step 0 and at position p of the log.
+func (s *story) from(t *testing.T, p state.Position) *life {
+	t.Helper()
+	l := new(life)
+	l.walk = streams.Walk{
+		Stream: s.stream(t), Position: p,
+		Decided: func(output uint8, key, line []byte) {
+			l.decisions = append(l.decisions, published{output, string(key), string(line)})
+		},
+		Taken: func(r *records.Record, _ int64, code text.Code) {
+			l.log = append(l.log, taken{record: *r, code: code, decisions: len(l.decisions)})
+		},
+	}
+	return l
+}
+
+// take consumes the next record, and reports whether it was accepted.
+func (l *life) take(s *story, r records.Record) bool {
+	batch := fetch.Batch{From: r.Offset, Next: r.Offset + 1, Records: []records.Record{r}}
+	if l.refused = l.walk.Take(&batch, func() int64 { return batch.Next }); l.refused != nil {
+		return false
+	}
+	last := &l.log[len(l.log)-1]
+	last.decisions = len(l.decisions)
+	last.sealed = s.sealer.Seal(nil, l.walk.Position, l.walk.Stream.AppendState(nil))
+	return true
+}
+
+// next returns the record that a line of a story describes.
+func (s *story) next(line string) records.Record {
+	at := records.Public{Offset: s.walk.Position.Next, Timestamp: decision.NoTime}
+	r := records.Record{Public: at, Value: []byte(line)}
+	if s.hex {
+		value, err := hex.DecodeString(strings.ReplaceAll(line, " ", ""))
+		if err != nil {
+			panic("BUG: a story: " + err.Error())
+		}
+		r.Value = value
+	}
+	if key, value, keyed := strings.Cut(line, "|"); keyed && (s.model.Keyed || s.model.Users != nil) {
+		r.Key, r.Value = []byte(key), []byte(value)
+	}
+	return r
+}
+
+// adds reports whether a record adds something: in its place, a record without a readable value would leave another
+// state.
+func (s *story) adds(t *testing.T, r records.Record) bool {
+	t.Helper()
+	before := s.walk.Stream.AppendState(nil)
+	after := func(r records.Record) string {
+		if err := s.shadow.Restore(before); err != nil {
+			t.Fatal(err)
+		}
+		walk := streams.Walk{
+			Stream: s.shadow, Position: s.walk.Position,
+			Decided: func(uint8, []byte, []byte) {}, Taken: func(*records.Record, int64, text.Code) {},
+		}
+		if walk.Take(&fetch.Batch{From: r.Offset, Next: r.Offset + 1, Records: []records.Record{r}},
+			func() int64 { return r.Offset + 1 }) != nil {
+			return string(before)
+		}
+		return string(s.shadow.AppendState(nil))
+	}
+	return after(r) != after(records.Record{Public: r.Public, Key: r.Key, Unreadable: true})
+}
+
+func (s *story) records(t *testing.T, c *datadriven.TestData) string {
+	times := 1
+	c.MaybeScanArgs(t, "times", &times)
+	var lines []string
+	for range times {
+		lines = slices.AppendSeq(lines, strings.SplitSeq(strings.TrimSuffix(c.Input, "\n"), "\n"))
+	}
+	return s.taking(t, c, lines, true)
+}
+
+func (s *story) pass(t *testing.T, c *datadriven.TestData) string {
+	var n int
+	c.ScanArgs(t, "n", &n)
+	return s.taking(t, c, make([]string, n), false)
+}
+
+// taking consumes lines and returns the output. If each is true, the output has the result of every line.
+func (s *story) taking(t *testing.T, c *datadriven.TestData, lines []string, each bool) string {
+	t.Helper()
+	var said strings.Builder
+	from := len(s.decisions)
+	shown := from
+	for _, line := range lines {
+		r := s.next(line)
+		adds := s.adds(t, r)
+		if !s.take(s, r) {
+			said.WriteString(s.refused.Error() + "\n")
+			break
+		}
+		switch code := s.log[len(s.log)-1].code; {
+		case !each:
+		case code != text.OK:
+			said.WriteString("record " + strconv.FormatInt(r.Offset, 10) + " is a null event: " + code.String() + "\n")
+		case !adds:
+			said.WriteString("record " + strconv.FormatInt(r.Offset, 10) + " adds nothing\n")
+		}
+		if !c.HasArg("last") {
+			said.WriteString(s.transcript(t, s.decisions[shown:]))
+			shown = len(s.decisions)
 		}
 	}
+	if c.HasArg("last") {
+		said.WriteString(s.lastOf(t, s.decisions[from:]))
+	}
+	return said.String()
 }

@@ -6,6 +6,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
@@ -22,7 +23,7 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 // deleted topic for a moment.
 func (f *fixture) deleteTopic(name string) {
 	f.T.Helper()
-	if err := topics.Delete(f.Ctx(), f.Client, name); err != nil {
+	if err := logtest.Delete(f.Ctx(), f.Client, name); err != nil {
 		f.T.Fatal(err)
 	}
 	f.Await(time.Minute, "topic "+name+" is gone", func() bool {

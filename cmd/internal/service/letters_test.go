@@ -14,6 +14,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // take runs the service until it has consumed this many offsets of partition 0.
@@ -175,7 +176,7 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 	large := records.Record{Value: bytes.Repeat([]byte{'x'}, 200_000)}
 	limits := []int{1 << 20, 150_000, 400_000, 1000}
 	for i, limit := range limits {
-		if err := topics.Alter(
+		if err := logtest.Alter(
 			f.Ctx(), f.Client, f.Topic("dead-letter"), map[string]string{"max.message.bytes": strconv.Itoa(limit)},
 		); err != nil {
 			t.Fatal(err)
@@ -197,7 +198,7 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 			t.Errorf("limit %d: %v, %d bytes", limit, h, len(letter.Value))
 		}
 	}
-	if err := topics.Alter(
+	if err := logtest.Alter(
 		f.Ctx(), f.Client, f.Topic("dead-letter"), map[string]string{"max.message.bytes": "100"},
 	); err != nil {
 		t.Fatal(err)

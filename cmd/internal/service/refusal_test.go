@@ -136,8 +136,9 @@ func (f *fixture) commitOffset(offset int64) {
 	if err := producer.Begin(f.Ctx(), []kafka.TopicPartition{{Topic: f.Topic("verdicts")}}); err != nil {
 		f.T.Fatal(err)
 	}
-	if err := producer.CommitOffset(
-		f.Ctx(), group.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"], 0, offset,
+	if err := producer.CommitOffsets(
+		f.Ctx(), group.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"],
+		[]group.Offset{{Partition: 0, Offset: offset}},
 	); err != nil {
 		f.T.Fatal(err)
 	}

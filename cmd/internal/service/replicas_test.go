@@ -8,8 +8,8 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/embedded"
-	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest/brokertest"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // TestRefuseAnInputThatOneBrokerCanLose checks that the input is durable, because a single history requires that
@@ -42,7 +42,7 @@ func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 
 func (f *fixture) alter(topic, setting, value string) {
 	f.T.Helper()
-	if err := topics.Alter(f.Ctx(), f.Client, topic, map[string]string{setting: value}); err != nil {
+	if err := logtest.Alter(f.Ctx(), f.Client, topic, map[string]string{setting: value}); err != nil {
 		f.T.Fatal(err)
 	}
 }

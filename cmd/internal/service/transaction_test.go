@@ -155,8 +155,9 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r re
 		}
 	}
 	if committed&offsetPart != 0 {
-		if err := producer.CommitOffset(
-			f.Ctx(), group.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"], 0, end,
+		if err := producer.CommitOffsets(
+			f.Ctx(), group.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"],
+			[]group.Offset{{Partition: 0, Offset: end}},
 		); err != nil {
 			f.T.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 
 	"oriel/pipeline/kafka"
@@ -105,27 +104,4 @@ func parseOffsetFetch(r *wire.Reader, partitions []int32) (offsets []Offset, cod
 	}
 	r.Tags()
 	return offsets, code
-}
-
-// AlterOffset sets a group's committed offset outside any transaction, as an administrator's reset tool does. The group
-// must have no members.
-func AlterOffset(ctx context.Context, c *kafka.Client, group, topic string, partition int32, offset int64) error {
-	return c.Retry(ctx, "set offset of group "+group, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
-		defer cancel()
-		res, err := c.API().OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
-			GroupID:      group,
-			GenerationID: -1,
-			Topics:       map[string][]kafkago.OffsetCommit{topic: {{Partition: int(partition), Offset: offset}}},
-		})
-		if err != nil {
-			return err
-		}
-		for _, p := range res.Topics[topic] {
-			if p.Error != nil {
-				return p.Error
-			}
-		}
-		return nil
-	})
 }

@@ -24,7 +24,7 @@ type Generation struct {
 	again      func()        // makes the member join again
 }
 
-// Membership identifies a member in a generation, so that brokers refuse its CommitOffset once the generation is over.
+// Membership identifies a member in a generation, so that brokers refuse its CommitOffsets once the generation is over.
 type Membership struct {
 	Group      string
 	Generation int32
@@ -33,7 +33,7 @@ type Membership struct {
 	held *Generation // the share under which the member works; nil: none that could be renewed
 }
 
-// Membership returns the argument for Producer.CommitOffset, which must be asked for at each commit.
+// Membership returns the argument for Producer.CommitOffsets, which must be asked for at each commit.
 func (g *Generation) Membership() Membership {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 )
 
 // Producer writes batches exactly once, and in transactions if it has a transactional id. Only one goroutine may call
-// Begin, CommitOffset and End; Produce states its own rule.
+// Begin, CommitOffsets and End; Produce states its own rule.
 //
 // A call that fails without a definite answer breaks the producer: it and all later calls return ErrBroken. The next
 // New with the same id ends the open transaction and takes the next epoch, so that a late batch of this producer is

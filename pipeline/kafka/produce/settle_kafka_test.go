@@ -14,6 +14,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/brokertest"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // TestSettleEndsWhatACoordinatorForgot uses a transaction that stays open when a new producer takes its id over. Settle
@@ -36,7 +37,7 @@ func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
 		check(topics.Create(ctx, c, tp.Topic, 1, 1, nil))
 		list[tp] = records.Record{Value: []byte("x")}
 	}
-	check(group.AlterOffset(ctx, c, name, parts[0].Topic, 0, 5))
+	check(logtest.AlterOffset(ctx, c, name, parts[0].Topic, 0, 5))
 	check(pipetest.Forgotten{
 		TransactionalID: name, Records: list, Group: name, Input: parts[0].Topic,
 		Offset: 9,

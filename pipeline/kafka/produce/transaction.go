@@ -50,15 +50,9 @@ func (p *Producer) Begin(ctx context.Context, parts []kafka.TopicPartition) erro
 	return err
 }
 
-// CommitOffset makes a group's offset part of the transaction. A member whose generation is over is refused (Fenced).
-func (p *Producer) CommitOffset(
-	ctx context.Context, m group.Membership, topic string, partition int32, offset int64,
-) error {
-	return p.CommitOffsets(ctx, m, topic, []group.Offset{{Partition: partition, Offset: offset}})
-}
-
-// CommitOffsets is CommitOffset for several partitions of a topic in one request, each with its note. If the group has
-// begun another generation, it waits until the member has joined it, and commits under that one.
+// CommitOffsets makes a group's offsets in partitions of a topic part of the transaction, each with its note. If the
+// group has begun another generation, it waits until the member has joined it, and commits under that one. A member that
+// is no longer in the group is refused (Fenced).
 func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic string, offsets []group.Offset) error {
 	commits := make([]kafkago.TxnOffsetCommit, len(offsets))
 	for i, o := range offsets {

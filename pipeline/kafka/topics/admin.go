@@ -119,20 +119,3 @@ func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int
 // errAlreadyAdded is transient: an attempt whose answer was lost has added the partitions, and the next attempt finds
 // them.
 var errAlreadyAdded = errors.New("the topic has grown meanwhile")
-
-// Delete deletes a topic. A topic that does not exist is no error, because an earlier attempt may have succeeded.
-// Brokers remove the topic shortly afterwards, not at once.
-func Delete(ctx context.Context, c *kafka.Client, name string) error {
-	return c.Retry(ctx, "delete topic "+name, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
-		defer cancel()
-		res, err := c.API().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{name}})
-		if err != nil {
-			return err
-		}
-		if err := res.Errors[name]; !errors.Is(err, kafkago.UnknownTopicOrPartition) {
-			return err
-		}
-		return nil
-	})
-}

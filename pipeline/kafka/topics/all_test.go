@@ -10,6 +10,7 @@ import (
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // asked returns a counter of requests of a kind, from this call on.
@@ -114,7 +115,7 @@ func TestAnswersAreOfOneTopic(t *testing.T) {
 			}
 			again = true
 			e.cluster.SleepControl(func() {
-				if err := topics.Delete(t.Context(), e.client, "t"); err != nil {
+				if err := logtest.Delete(t.Context(), e.client, "t"); err != nil {
 					t.Error(err)
 				}
 				if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {

@@ -14,6 +14,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -240,7 +241,7 @@ func TestStableEndsAreOfOneTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnded(t)
 		e.look(6)
-		if err := topics.Delete(t.Context(), e.client, "t"); err != nil {
+		if err := logtest.Delete(t.Context(), e.client, "t"); err != nil {
 			t.Fatal(err)
 		}
 		if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {

@@ -109,7 +109,7 @@ func ownerKeepsItsShare(e *env) {
 	}
 	p := e.producer(e.name("txn"))
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-	e.check(p.CommitOffset(e.ctx, first, topic, 0, 9))
+	e.check(p.CommitOffsets(e.ctx, first, topic, []group.Offset{{Partition: 0, Offset: 9}}))
 	e.check(p.End(e.ctx, true))
 
 	other, err := group.Join(e.client(nil), config)
@@ -144,7 +144,7 @@ func (e *env) commitOne(held *group.Generation, topic string, offset int64) erro
 	if err := p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}); err != nil {
 		return err
 	}
-	if err := p.CommitOffset(e.ctx, held.Membership(), topic, 0, offset); err != nil {
+	if err := p.CommitOffsets(e.ctx, held.Membership(), topic, []group.Offset{{Partition: 0, Offset: offset}}); err != nil {
 		return err
 	}
 	return p.End(e.ctx, true)
@@ -154,7 +154,7 @@ func (e *env) commitOne(held *group.Generation, topic string, offset int64) erro
 func (e *env) commitUnder(m group.Membership, topic string) error {
 	p := e.producer(e.name("txn"))
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-	return p.CommitOffset(e.ctx, m, topic, 0, 5)
+	return p.CommitOffsets(e.ctx, m, topic, []group.Offset{{Partition: 0, Offset: 5}})
 }
 
 // share is a result of Member.Next.

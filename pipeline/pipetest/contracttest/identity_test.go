@@ -34,7 +34,7 @@ func recreated(e *env) {
 		e.Fatalf("%d records from %d to %d", len(b.Records), b.From, b.Next)
 	}
 	b.Release()
-	e.check(topics.Delete(e.ctx, e.c, topic))
+	e.check(logtest.Delete(e.ctx, e.c, topic))
 	e.check(topics.Create(e.ctx, e.c, topic, 1, 1, nil))
 	again, err := produce.New(e.ctx, e.c, "", time.Minute)
 	e.check(err)
@@ -63,9 +63,9 @@ func deleted(e *env) {
 	b, err := r.Fetch(e.ctx)
 	e.check(err)
 	b.Release()
-	e.check(topics.Delete(e.ctx, e.c, topic))
+	e.check(logtest.Delete(e.ctx, e.c, topic))
 	wantGone(e, "deleted", r)
-	e.check(topics.Delete(e.ctx, e.c, topic))
+	e.check(logtest.Delete(e.ctx, e.c, topic))
 }
 
 // wantGone calls Fetch until the reader returns the error that its topic is gone.
@@ -206,7 +206,7 @@ func altered(e *env) {
 	e.transact(p, topic, true, "a")
 	e.transact(p, topic, true, "b")
 	e.settle(topic)
-	e.check(topics.Alter(e.ctx, e.c, topic, map[string]string{"max.message.bytes": "6000"}))
+	e.check(logtest.Alter(e.ctx, e.c, topic, map[string]string{"max.message.bytes": "6000"}))
 	settings, err := topics.Settings(e.ctx, e.c, topic)
 	e.check(err)
 	if settings["max.message.bytes"] != "6000" || settings["retention.ms"] != "100000000" {

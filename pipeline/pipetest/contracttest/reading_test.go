@@ -11,10 +11,10 @@ import (
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
-	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // committedFromEveryOffset writes committed, aborted and plain batches of several producers in turn. It compares the
@@ -234,7 +234,7 @@ func identity(e *env) {
 		}
 	}
 	groupID := e.name("group")
-	e.check(group.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
+	e.check(logtest.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
 	if got := e.committed(groupID, topic); got != 1 {
 		e.Fatalf("offset %d, want 1", got)
 	}

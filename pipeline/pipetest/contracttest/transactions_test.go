@@ -14,6 +14,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 func transactionVisible(e *env) {
@@ -57,7 +58,7 @@ func abortLeavesNothing(e *env) {
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
 	_, err := p.Produce(e.ctx, topic, 0, batch("x", "y"))
 	e.check(err)
-	e.check(p.CommitOffset(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, 0, 7))
+	e.check(p.CommitOffsets(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, []group.Offset{{Partition: 0, Offset: 7}}))
 	e.check(p.End(e.ctx, false))
 	if _, after := p.Identity(); after <= before {
 		e.Fatalf("epoch %d after the abort, %d before: a late batch would be taken", after, before)
@@ -116,7 +117,7 @@ func takeoverFences(e *env) {
 			return err
 		},
 		"commit offset": func(p *produce.Producer) error {
-			return p.CommitOffset(e.ctx, group.Membership{Group: e.name("group"), Generation: -1}, topic, 0, 1)
+			return p.CommitOffsets(e.ctx, group.Membership{Group: e.name("group"), Generation: -1}, topic, []group.Offset{{Partition: 0, Offset: 1}})
 		},
 		"commit": func(p *produce.Producer) error { return p.End(e.ctx, true) },
 		"abort":  func(p *produce.Producer) error { return p.End(e.ctx, false) },
@@ -168,11 +169,11 @@ func staleGeneration(e *env) {
 		change(&m)
 		p := e.producer(e.name("txn"))
 		e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-		e.wantClass(name, p.CommitOffset(e.ctx, m, topic, 0, 5), kafka.Fenced)
+		e.wantClass(name, p.CommitOffsets(e.ctx, m, topic, []group.Offset{{Partition: 0, Offset: 5}}), kafka.Fenced)
 	}
 	p := e.producer(e.name("txn"))
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-	e.check(p.CommitOffset(e.ctx, good, topic, 0, 6))
+	e.check(p.CommitOffsets(e.ctx, good, topic, []group.Offset{{Partition: 0, Offset: 6}}))
 	e.check(p.End(e.ctx, true))
 	if got := e.committed(groupID, topic); got != 6 {
 		e.Fatalf("offset %d, want 6", got)
@@ -191,10 +192,10 @@ func offsetWaits(e *env) {
 		}
 	})
 	// The embedded broker makes a group only at its first commit.
-	e.check(group.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
+	e.check(logtest.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
 	p := e.producer(e.name("txn"))
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-	e.check(p.CommitOffset(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, 0, 3))
+	e.check(p.CommitOffsets(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, []group.Offset{{Partition: 0, Offset: 3}}))
 	type result struct {
 		offset int64
 		err    error

@@ -9,10 +9,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"oriel/mechanisms/protection"
-	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/replay"
 	"oriel/pipeline/streams"
 )
@@ -84,7 +84,7 @@ func (s *story) watch(t *testing.T, c *datadriven.TestData) {
 func (s *story) reset(t *testing.T, c *datadriven.TestData) string {
 	var to int
 	c.ScanArgs(t, "to", &to)
-	if err := group.AlterOffset(t.Context(), s.Client(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c),
+	if err := logtest.AlterOffset(t.Context(), s.Client(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c),
 		int64(to)); err != nil {
 		c.Fatalf(t, "%v", err)
 	}

@@ -98,7 +98,7 @@ func (s *story) grow(t *testing.T, c *datadriven.TestData) string {
 func (s *story) drop(t *testing.T, c *datadriven.TestData) string {
 	var topic string
 	c.ScanArgs(t, "topic", &topic)
-	err := topics.Delete(t.Context(), s.Client(), topic)
+	err := logtest.Delete(t.Context(), s.Client(), topic)
 	if err == nil && c.HasArg("again") {
 		err = topics.Create(t.Context(), s.Client(), topic, s.partitions, 1,
 			map[string]string{"max.message.bytes": "8388608"})

@@ -4,41 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/wire"
 )
-
-// Alter changes settings of a topic and leaves the others, as an administrator's tool does.
-func Alter(ctx context.Context, c *kafka.Client, topic string, settings map[string]string) error {
-	resource := kafkago.IncrementalAlterConfigsRequestResource{
-		ResourceType: kafkago.ResourceTypeTopic,
-		ResourceName: topic,
-	}
-	for name, value := range settings {
-		resource.Configs = append(resource.Configs, kafkago.IncrementalAlterConfigsRequestConfig{
-			Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet,
-		})
-	}
-	return c.Retry(ctx, "alter topic "+topic, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
-		defer cancel()
-		res, err := c.API().IncrementalAlterConfigs(ctx, &kafkago.IncrementalAlterConfigsRequest{
-			Resources: []kafkago.IncrementalAlterConfigsRequestResource{resource},
-		})
-		if err != nil {
-			return err
-		}
-		for _, r := range res.Resources {
-			if r.Error != nil {
-				return r.Error
-			}
-		}
-		return nil
-	})
-}
 
 // deleteRecordsVersion is supported by every broker from Kafka 2.0 on.
 const deleteRecordsVersion = 1
