@@ -79,13 +79,13 @@ func TestVarianceIsTheCertifiedOne(t *testing.T) {
 	}
 	for _, name := range []string{"tree-gaussian", "blt"} {
 		config := config(name, 16)
-		plan := mechtest.Plan(t, config)
+		calibration := mechtest.Plan(t, config)
 		whole, _ := released(t, mechtest.Open(t, config, [32]byte{9}), 64, short)
-		half, err := noise.NewGaussian(noise.Scale{Mant: plan.Scale.Mant, Exp: plan.Scale.Exp - 1})
+		half, err := noise.NewGaussian(noise.Scale{Mant: calibration.Scale.Mant, Exp: calibration.Scale.Exp - 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mean, spread := released(t, mechtest.Planted(t, config, plan, half), 64, short); mean+6.11*spread > whole/3 {
+		if mean, spread := released(t, mechtest.Planted(t, config, calibration, half), 64, short); mean+6.11*spread > whole/3 {
 			t.Errorf("%s at half scale: %g ± %g, at full scale %g", name, mean, spread, whole)
 		}
 	}

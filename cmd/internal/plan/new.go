@@ -144,7 +144,7 @@ func (r *Report) measureAll(limit time.Duration) error {
 // about fills in the figures of the setting that follow from the configured mechanism.
 func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
-	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
+	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.calibration.Grid.Unit()
 	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = digits.None, digits.None, digits.None
 	if m.config.Budget.Delta > 0 && r.Optimum.Factor.Known() {
 		mu := dp.GaussianMu(m.config.Budget)
@@ -184,7 +184,7 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		row.Mu = digits.Number(m.guarantee.Mu)
 	}
 	if several {
-		event, err := m.plan.EventGuarantee(m.config)
+		event, err := m.calibration.EventGuarantee(m.config)
 		if err != nil {
 			return Mechanism{}, err
 		}
