@@ -153,7 +153,7 @@ func (c operator) Descriptor() []byte {
 // Require sets the contribution that the mechanism must release.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
-		if err := c.checkPlan(params); err != nil {
+		if err := c.checkParams(params); err != nil {
 			return err
 		}
 	}
@@ -168,9 +168,9 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 
 // These are the kinds of plans. The kind is the plan's first byte, and the specification follows as text.
 const (
-	planOfSums       = 4
-	planOfIncrements = 5 // decisions have increments
-	planOfTurns      = 6 // with an experiment: Next may append lines with further first steps while the stream runs
+	paramsOfSums        = 4
+	paramsOfIncrements  = 5 // decisions have increments
+	paramsOfExperiments = 6 // with an experiment: Next may append lines with further first steps while the stream runs
 )
 
 // Params returns the specification. The configuration holds only its digest.
@@ -182,19 +182,19 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 func (c operator) kind() byte {
 	switch {
 	case c.test != nil:
-		return planOfTurns
+		return paramsOfExperiments
 	case c.increments:
-		return planOfIncrements
+		return paramsOfIncrements
 	}
-	return planOfSums
+	return paramsOfSums
 }
 
 // canonical returns the text of a plan: the specification and the experiment.
 func (c operator) canonical() string { return c.spec.canonical() + c.test.canonical() }
 
-var errPlan = errors.New("aggregate: plan: not that of this specification")
+var errParams = errors.New("aggregate: params: not that of this specification")
 
-func (c operator) checkPlan(params []byte) error {
+func (c operator) checkParams(params []byte) error {
 	_, _, err := c.added(params)
 	return err
 }
@@ -216,5 +216,5 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
-	return newReference(c.spec), c.checkPlan(params)
+	return newReference(c.spec), c.checkParams(params)
 }

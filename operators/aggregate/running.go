@@ -26,7 +26,7 @@ type running struct {
 	verdict string
 	span    float64 // width of the range of values
 	test    *tested
-	turn    int // index of the current experiment
+	index   int // index of the current experiment
 }
 
 // These are the verdicts of an experiment. unfit means that the counts of the arms contradict the configured
@@ -66,8 +66,8 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 // fields returns the fields of the state; all of them are public.
 func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
 	fields := []operators.Field{operators.Floats(x.State(), func() error {
-		x.turn = turnAfter(x.test.starts, stream.Step())
-		x.Resume(x.test.starts[x.turn], x.test.announced[x.turn])
+		x.index = experimentAfter(x.test.starts, stream.Step())
+		x.Resume(x.test.starts[x.index], x.test.announced[x.index])
 		return x.Check(stream.Step())
 	})}
 	if x.last != nil {
@@ -86,9 +86,9 @@ func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
 // take passes the step that has just closed to the experiment, if it has begun. The first step of the next experiment
 // ends the one before.
 func (x *running) take(stream *mechanisms.Stream) {
-	if turn := turnAfter(x.test.starts, stream.Step()); turn != x.turn {
-		x.turn = turn
-		x.Restart(x.test.starts[turn], x.test.announced[turn])
+	if index := experimentAfter(x.test.starts, stream.Step()); index != x.index {
+		x.index = index
+		x.Restart(x.test.starts[index], x.test.announced[index])
 	}
 	begun := stream.Step() > x.Start
 	sums := stream.Sum(0)
@@ -157,8 +157,8 @@ func (x *running) write(extras []schemas.ExtraValue) {
 	next().Number = x.Balance()
 	next().Number = float64(x.Looks())
 	next().Number = x.Recent()
-	next().Number = float64(x.turn + 1)
-	next().Number = float64(x.test.starts[x.turn] + 1)
+	next().Number = float64(x.index + 1)
+	next().Number = float64(x.test.starts[x.index] + 1)
 }
 
 // says returns the text of the verdict. It builds a new text only if the verdict has changed, so that steps do not

@@ -188,7 +188,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	forever, lifetime := config(t, life(8, 100), experimental()...)
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=4,20")...)
 	frozen := plan(t, c, m, 50)
-	if steps, err := c.Turns(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
+	if steps, err := c.Starts(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
 		t.Errorf("%v, %v", steps, err)
 	}
 	refuse := func(c operator, frozen []byte, step uint64, want string) {
@@ -206,7 +206,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	for step := uint64(51); ; step++ {
 		line, err := forever.Next(frozen, step, step/2)
 		if err != nil {
-			if steps, _ := forever.Turns(frozen); len(steps) != maxTurns || !strings.Contains(err.Error(), "no room") {
+			if steps, _ := forever.Starts(frozen); len(steps) != maxExperiments || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("%d experiments: %v", len(steps), err)
 			}
 			break
@@ -223,19 +223,19 @@ func TestPlansThatAreExtended(t *testing.T) {
 		"experiment_step=50 announced_after=\n", "experiment_step=50 announced_after=49\n",
 		"experiment_step=50,60 announced_after=8\n",
 	} {
-		if err := c.checkPlan(append([]byte{planOfTurns}, c.canonical()+behind...)); err == nil {
+		if err := c.checkParams(append([]byte{paramsOfExperiments}, c.canonical()+behind...)); err == nil {
 			t.Errorf("a plan with %q behind it opens", behind)
 		}
 	}
-	other := append([]byte{planOfSums}, c.canonical()+"experiment_step=50 announced_after=8\n"...)
-	if err := c.checkPlan(other); err == nil {
+	other := append([]byte{paramsOfSums}, c.canonical()+"experiment_step=50 announced_after=8\n"...)
+	if err := c.checkParams(other); err == nil {
 		t.Error("a plan of another kind opens with a further experiment")
 	}
 }
 
 // TestTurnsDoNotAllocate checks that the step at which the next experiment starts does not allocate.
 func TestTurnsDoNotAllocate(t *testing.T) {
-	steps := make([]string, maxTurns)
+	steps := make([]string, maxExperiments)
 	for i := range steps {
 		steps[i] = fmt.Sprint(i + 1)
 	}
@@ -243,7 +243,7 @@ func TestTurnsDoNotAllocate(t *testing.T) {
 	machine, dst := quiet(t, c, m), make([]operators.Decision, 0, 1)
 	r := operators.Record{Event: schemas.Event{Numbers: []float64{1, 1}}}
 	machine.Add(dst, r)
-	if n := testing.AllocsPerRun(maxTurns-3, func() { machine.Add(dst, r) }); n > 0 {
+	if n := testing.AllocsPerRun(maxExperiments-3, func() { machine.Add(dst, r) }); n > 0 {
 		t.Errorf("%g allocations a step", n)
 	}
 }

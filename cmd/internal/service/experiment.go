@@ -23,11 +23,11 @@ func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) err
 		return err
 	}
 	given, err := d.NextExperiment(ctx, learner, step)
-	for _, turn := range given {
-		percent := math.Ceil((turn.Wider-1)*1000) / 10
+	for _, added := range given {
+		percent := math.Ceil((added.Wider-1)*1000) / 10
 		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead\n"+
 			"  Its start may have been chosen by what decisions say, so at ORIEL_TARGET events its bands are %.1f %% wider.\n",
-			d.Config.StreamName(turn.Partition), turn.Number, turn.Step, turn.Step-1-turn.Announced, percent)
+			d.Config.StreamName(added.Partition), added.Number, added.Step, added.Step-1-added.Announced, percent)
 	}
 	return err
 }

@@ -12,10 +12,10 @@ import (
 // begins from nothing: no event of an earlier step counts in it, and it has an α of its own. The stream, its key and
 // its privacy stay, because an experiment only reads releases.
 
-// maxTurns limits the number of experiments of a stream, and maxStep the first step of an experiment.
+// maxExperiments limits the number of experiments of a stream, and maxStep the first step of an experiment.
 const (
-	maxTurns = 64
-	maxStep  = 1 << 40
+	maxExperiments = 64
+	maxStep        = 1 << 40
 )
 
 // stepLine starts the line of a plan that lists the first steps of experiments. A plan has a further line for each
@@ -31,7 +31,7 @@ const (
 func parseStarts(text string) (starts []uint64) {
 	for part := range strings.SplitSeq(text, ",") {
 		step, err := strconv.ParseUint(part, 10, 64)
-		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep || len(starts) == maxTurns ||
+		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep || len(starts) == maxExperiments ||
 			len(starts) > 0 && step-1 <= starts[len(starts)-1] {
 			return nil
 		}
@@ -49,14 +49,14 @@ func formatStarts(starts []uint64) string {
 	return strings.Join(texts, ",")
 }
 
-// turnAfter returns the index of a stream's experiment after the given number of steps: the last experiment that has
-// begun, or else the first.
-func turnAfter(starts []uint64, steps uint64) int {
-	turn := len(starts) - 1
-	for turn > 0 && starts[turn] >= steps {
-		turn--
+// experimentAfter returns the index of a stream's experiment after the given number of steps: the last experiment that
+// has begun, or else the first.
+func experimentAfter(starts []uint64, steps uint64) int {
+	index := len(starts) - 1
+	for index > 0 && starts[index] >= steps {
+		index--
 	}
-	return turn
+	return index
 }
 
 // longest returns the number of steps of the stream's longest experiment, at most most. The last experiment ends with
@@ -87,16 +87,16 @@ func (c operator) then(starts, announced []uint64) operator {
 // announcement. It refuses a plan of other settings.
 func (c operator) added(params []byte) (starts, announced []uint64, err error) {
 	if len(params) == 0 || params[0] != c.kind() {
-		return nil, nil, errPlan
+		return nil, nil, errParams
 	}
 	rest, ok := strings.CutPrefix(string(params[1:]), c.canonical())
 	switch {
 	case !ok:
-		return nil, nil, errPlan
+		return nil, nil, errParams
 	case rest == "":
 		return nil, nil, nil
 	case c.test == nil:
-		return nil, nil, errPlan
+		return nil, nil, errParams
 	}
 	all := formatStarts(c.test.starts)
 	for line := range strings.Lines(rest) {
@@ -106,12 +106,12 @@ func (c operator) added(params []byte) (starts, announced []uint64, err error) {
 		known, err := strconv.ParseUint(strings.TrimSuffix(after, "\n"), 10, 64)
 		if !isStep || !isFirst || len(start) != 1 || err != nil || known >= start[0] ||
 			line != appendedLine(start[0]+1, known) {
-			return nil, nil, errPlan
+			return nil, nil, errParams
 		}
 		all, announced = all+","+first, append(announced, known)
 	}
 	if starts = parseStarts(all); starts == nil {
-		return nil, nil, errPlan
+		return nil, nil, errParams
 	}
 	return starts[len(c.test.starts):], announced, nil
 }
@@ -121,8 +121,8 @@ func appendedLine(step, announced uint64) string {
 	return stepLine + strconv.FormatUint(step, 10) + afterMark + strconv.FormatUint(announced, 10) + "\n"
 }
 
-// Turns returns the first steps of the experiments of a stream; none if no experiment is configured.
-func (c operator) Turns(params []byte) (steps []uint64, err error) {
+// Starts returns the first steps of the experiments of a stream; none if no experiment is configured.
+func (c operator) Starts(params []byte) (steps []uint64, err error) {
 	starts, _, err := c.added(params)
 	if err != nil || c.test == nil {
 		return nil, err
@@ -136,13 +136,13 @@ func (c operator) Turns(params []byte) (steps []uint64, err error) {
 // Next returns the bytes to append to the plan of a stream, so that its next experiment starts with the given step. The
 // choice of the step may depend on the releases of the first `announced` steps.
 func (c operator) Next(params []byte, step, announced uint64) ([]byte, error) {
-	steps, err := c.Turns(params)
+	steps, err := c.Starts(params)
 	switch {
 	case err != nil:
 		return nil, err
 	case steps == nil:
 		return nil, errors.New("aggregate: the deployment has no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
-	case len(steps) >= maxTurns:
+	case len(steps) >= maxExperiments:
 		return nil, fmt.Errorf("aggregate: the stream has %d experiments, and no room for another", len(steps))
 	}
 	last, most := steps[len(steps)-1], uint64(maxStep)
