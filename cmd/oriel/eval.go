@@ -18,7 +18,7 @@ import (
 	"oriel/cmd/internal/traps"
 	"oriel/operators"
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 type evalOptions struct {
@@ -215,7 +215,7 @@ func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 }
 
 func (o evalOptions) parseDelay() (race.Delay, error) {
-	if n, err := schemas.ParseInt(o.delay); err == nil {
+	if n, err := text.ParseInt(o.delay); err == nil {
 		return race.Delay{Events: n}, nil
 	}
 	d, err := settings.ParseDuration(o.delay)

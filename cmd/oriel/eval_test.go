@@ -15,7 +15,7 @@ import (
 
 	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/servicetest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // evalEvents returns n lines with events of two classes, one line of them malformed, with the events' feature vectors
@@ -74,8 +74,8 @@ func scoresReplay(t *testing.T, form, encoding string) {
 	var points [][]float64
 	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.Must("replay", "--events", file,
 		"--seed", hex.EncodeToString(secret[:])))), []byte("\n")) {
-		d, err := schemas.ParseDecision(line)
-		if err != nil || d.Encoding != schemas.JSON {
+		d, err := decision.Parse(line)
+		if err != nil || d.Encoding != decision.JSON {
 			t.Fatalf("%v: %q", err, line)
 		}
 		points = append(points, d.Point)

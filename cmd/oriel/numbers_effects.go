@@ -10,12 +10,12 @@ import (
 	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/numbers"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // collector consumes decisions.
 type collector interface {
-	Add(d schemas.Decision, ms int64) error
+	Add(d decision.Decision, ms int64) error
 	AddLines(r io.Reader) error
 	Mixed() time.Duration
 	Odd(last time.Duration) (warnings []string)

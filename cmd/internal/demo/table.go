@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // airports is an eval.Source of the flights of each airport.
@@ -121,7 +121,7 @@ func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, 
 
 // publishedDecisions reads a partition's committed decisions one by one and checks that their steps are 1, 2, 3, ….
 func publishedDecisions(ctx context.Context, client *kafka.Client, topic string, p int32) race.Published {
-	var waiting []schemas.Decision
+	var waiting []decision.Decision
 	var reader *fetch.Reader
 	step := uint64(0)
 	return func() ([]float64, error) {
@@ -138,7 +138,7 @@ func publishedDecisions(ctx context.Context, client *kafka.Client, topic string,
 				return nil, err
 			}
 			for _, r := range batch.Records {
-				d, err := schemas.ParseDecision(r.Value)
+				d, err := decision.Parse(r.Value)
 				if err != nil {
 					return nil, err
 				}

@@ -11,17 +11,18 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Runner is an operator that runs over the records of all streams, as in the service.
 type Runner struct {
 	walks   []*streams.Walk
 	record  [1]records.Record
-	reasons map[schemas.Code]int // number of null events by reason
-	first   string               // the first null event
-	item    Item                 // the current record
-	decoder schemas.EventDecoder // describes what is wrong with a record
+	reasons map[text.Code]int // number of null events by reason
+	first   string            // the first null event
+	item    Item              // the current record
+	decoder event.Decoder     // describes what is wrong with a record
 
 	// Accepted is called for each valid event; nil: not called.
 	Accepted func(stream int32, value []byte)
@@ -39,11 +40,11 @@ func NewRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := schemas.OpenDecoder(m.Events)
+	decoder, err := event.OpenDecoder(m.Events)
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{reasons: map[schemas.Code]int{}, decoder: decoder}
+	r := &Runner{reasons: map[text.Code]int{}, decoder: decoder}
 	for p := range int32(count) {
 		stream, err := open(m, params, opened, p, seed)
 		if err != nil {
@@ -56,7 +57,7 @@ func NewRunner(m streams.Model, count, seed int, decided func(stream int32, line
 					r.err = decided(p, line)
 				}
 			},
-			Taken: func(record *records.Record, _ int64, code schemas.Code) { r.taken(p, record, code) },
+			Taken: func(record *records.Record, _ int64, code text.Code) { r.taken(p, record, code) },
 		}
 		r.walks = append(r.walks, walk)
 		walk.Start()
@@ -64,15 +65,15 @@ func NewRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	return r, r.err
 }
 
-func (r *Runner) taken(stream int32, record *records.Record, code schemas.Code) {
-	if code == schemas.OK {
+func (r *Runner) taken(stream int32, record *records.Record, code text.Code) {
+	if code == text.OK {
 		if r.Accepted != nil {
 			r.Accepted(stream, record.Value)
 		}
 		return
 	}
 	if r.reasons[code]++; r.first == "" {
-		var event schemas.Event
+		var event event.Event
 		text := fmt.Sprintf("%s: %s", code, code.Rule())
 		// If the decoder accepts the event, its user or its key is what makes it null.
 		if !record.Unreadable && r.decoder.Decode(&event, record.Value) == code {
@@ -105,7 +106,7 @@ func (r *Runner) Nulls() (total int, reasons map[string]int, text string) {
 func (r *Runner) Step(stream int32) uint64 { return r.walks[stream].Stream.Steps() + 1 }
 
 // Decode decodes the value of a record as the service does.
-func (r *Runner) Decode(dst *schemas.Event, value []byte) schemas.Code {
+func (r *Runner) Decode(dst *event.Event, value []byte) text.Code {
 	return r.decoder.Decode(dst, value)
 }
 

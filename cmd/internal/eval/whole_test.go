@@ -20,7 +20,8 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -75,7 +76,7 @@ func played(t *testing.T, m streams.Model, seed int, partitions [][][]byte, orde
 	}
 	walk := &streams.Walk{
 		Stream: stream, Decided: func(_ uint8, _, line []byte) { out = append(out, string(line)) },
-		Taken: func(*records.Record, int64, schemas.Code) {},
+		Taken: func(*records.Record, int64, text.Code) {},
 	}
 	if len(partitions) > 1 {
 		walk.Position.Order = &state.Ordered{}
@@ -179,7 +180,7 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := alone(t, s, model)
-	decoder, err := schemas.NewDecoder(model.Events)
+	decoder, err := event.NewJSONDecoder(model.Events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,11 +188,11 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 	if slices.Equal(noisy, whole) {
 		t.Error("noise moves no decision")
 	}
-	var event schemas.Event
+	var event event.Event
 	var made []operators.Decision
 	for _, r := range order {
 		for offset := r.from; offset < r.to; offset++ {
-			if code := decoder.Decode(&event, partitions[r.partition][offset]); code != schemas.OK {
+			if code := decoder.Decode(&event, partitions[r.partition][offset]); code != text.OK {
 				t.Fatal(code)
 			}
 			made = machine.Add(made[:0], operators.Record{

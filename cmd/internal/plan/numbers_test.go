@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // counting returns settings of an operator whose decisions are numbers, with changes.
@@ -390,7 +390,7 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 			}
 			offset++
 			dst = machine.Add(dst[:0], operators.Record{
-				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{Weight: 1, Numbers: []float64{float64(cell), value}},
+				Identity: noise.Identity{Offset: offset}, Event: event.Event{Weight: 1, Numbers: []float64{float64(cell), value}},
 			})
 		}
 		for at, statistic := range []string{"count", "sum", "mean", "variance"} {

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // knobOf returns one of the settings of counting as a SolvedSetting.
@@ -97,7 +97,7 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 				value = 60
 			}
 			dst = machine.Add(dst[:0], operators.Record{
-				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{
+				Identity: noise.Identity{Offset: offset}, Event: event.Event{
 					Weight:  1,
 					Numbers: []float64{float64(i % cells), value},
 				},
@@ -266,7 +266,7 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 		for i := range in.Configured.Batch {
 			offset++
 			dst = machine.Add(dst[:0], operators.Record{
-				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{
+				Identity: noise.Identity{Offset: offset}, Event: event.Event{
 					Weight: 1, Numbers: []float64{float64(i % cells), -30 + 60*float64(i/cells%4)},
 				},
 			})

@@ -7,7 +7,9 @@ import (
 	"oriel/cmd/internal/eval"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // machine runs experiments over the records of all streams, with the noise of a seed or without noise.
@@ -93,7 +95,7 @@ func (x *machine) takeAll(items []eval.Item) error {
 
 // look reads a decision, and adds its effects to the results.
 func (x *machine) look(stream int32, line []byte) error {
-	d, err := schemas.ParseDecision(line)
+	d, err := decision.Parse(line)
 	if err != nil {
 		return err
 	}
@@ -156,9 +158,9 @@ func (m moments) error() float64 {
 
 // counting makes the machine count the outcomes of the experiment by arm.
 func (x *machine) counting() {
-	var event schemas.Event
+	var event event.Event
 	x.Accepted = func(stream int32, value []byte) {
-		if x.now == 0 || x.Decode(&event, value) != schemas.OK {
+		if x.now == 0 || x.Decode(&event, value) != text.OK {
 			return
 		}
 		if arm, y := x.of.Assigned(event); arm >= 0 {

@@ -7,7 +7,7 @@ import (
 	"oriel/cmd/internal/eval"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // checkpoints is the number of positions along each stream at which numbers are compared with the true ones. They are
@@ -42,11 +42,11 @@ func (c *machine) takeAll(items []eval.Item) error {
 }
 
 // decision parses the newest decision of a stream. ok is false if there is none.
-func (c *machine) decision(stream int32) (d schemas.Decision, ok bool, err error) {
+func (c *machine) decision(stream int32) (d decision.Decision, ok bool, err error) {
 	if len(c.lines[stream]) == 0 {
 		return d, false, nil
 	}
-	d, err = schemas.ParseDecision(c.lines[stream])
+	d, err = decision.Parse(c.lines[stream])
 	return d, err == nil, err
 }
 

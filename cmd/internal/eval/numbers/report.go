@@ -7,7 +7,7 @@ import (
 
 	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/eval"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Report is the object that `oriel eval --json` prints for an operator that publishes numbers.
@@ -58,7 +58,7 @@ type Shown struct {
 
 // exact returns the true values from a decision over sums without noise. A true value does not exist if the interval is
 // the whole public range: for example, the mean of a cell without events.
-func (x *comparison) exact(d schemas.Decision) ([]float64, error) {
+func (x *comparison) exact(d decision.Decision) ([]float64, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (x *comparison) exact(d schemas.Decision) ([]float64, error) {
 }
 
 // beside pairs the numbers of a decision with the true values.
-func (x *comparison) beside(d schemas.Decision, truths []float64) ([]Shown, error) {
+func (x *comparison) beside(d decision.Decision, truths []float64) ([]Shown, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // paths are the edges of an acyclic graph, most of them short, and costs of the cheapest path from the first vertex to
@@ -136,7 +136,7 @@ func gain(t *testing.T, p paths, w costsOfPaths, seed uint64, given []string) fl
 		}
 		cost, first, least = cost+floats.Dot(x, now), first+floats.Dot(start, now), least+cheapest
 		made = machine.Add(made[:0], operators.Record{
-			Event: schemas.Event{Vector: schemas.Vector{Values: v}, Weight: 1}, Identity: noise.Identity{Offset: int64(i)},
+			Event: event.Event{Vector: event.Vector{Values: v}, Weight: 1}, Identity: noise.Identity{Offset: int64(i)},
 		})
 		copy(x, made[0].Point)
 	}

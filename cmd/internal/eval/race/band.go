@@ -8,18 +8,18 @@ import (
 	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // banded is a predictor whose decisions have a band.
 type banded interface {
 	// within reports whether the event's label is within the newest band, and returns the band's width. See
 	// operators.BandScore.Within.
-	within(e *event) (within bool, width float64)
+	within(e *scoredEvent) (within bool, width float64)
 }
 
 // takeBand reads the band of a decision.
-func (c *machine) takeBand(stream int32, members []schemas.ExtraMember) error {
+func (c *machine) takeBand(stream int32, members []decision.ExtraMember) error {
 	if c.bands == nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (c *machine) takeBand(stream int32, members []schemas.ExtraMember) error {
 	return nil
 }
 
-func (c *machine) within(e *event) (within bool, width float64) {
+func (c *machine) within(e *scoredEvent) (within bool, width float64) {
 	band := c.bands[e.Stream]
 	return c.rule.Band.Within(c.points[e.Stream], e.decoded, band[0], band[1])
 }
@@ -54,7 +54,7 @@ func (t *bandTally) add(o bandTally) {
 }
 
 // countBand counts an event of a stretch, if the predictor has a band.
-func (s *scored) countBand(stretch int, e *event) {
+func (s *scored) countBand(stretch int, e *scoredEvent) {
 	b, ok := s.predictor.(banded)
 	if !ok || s.score.rule.Band == nil {
 		return

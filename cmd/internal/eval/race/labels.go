@@ -10,12 +10,12 @@ import (
 
 // labels holds the events of a stream from which nothing was learned yet, in the order of the stream.
 type labels struct {
-	queue []*event
+	queue []*scoredEvent
 	byDue dues
 	known int // number of events in queue whose label is known
 }
 
-func (l *labels) add(e *event) {
+func (l *labels) add(e *scoredEvent) {
 	l.queue = append(l.queue, e)
 	heap.Push(&l.byDue, e)
 }
@@ -23,9 +23,9 @@ func (l *labels) add(e *event) {
 // next removes the next event to learn from, or returns nil. Learning goes in the order of the stream. But an event
 // whose label comes much later than others, because its time is odd, must not hold back all of them. So it is learned
 // from without its time once the labels of more than half of the waiting events are known.
-func (l *labels) next(now int64) *event {
+func (l *labels) next(now int64) *scoredEvent {
 	for len(l.byDue) > 0 && l.byDue[0].due <= now {
-		if e := heap.Pop(&l.byDue).(*event); !e.learned {
+		if e := heap.Pop(&l.byDue).(*scoredEvent); !e.learned {
 			e.known = true
 			l.known++
 		}
@@ -42,12 +42,12 @@ func (l *labels) next(now int64) *event {
 }
 
 // dues is a heap of events: the one whose label is known first is the first.
-type dues []*event
+type dues []*scoredEvent
 
 func (d dues) Len() int           { return len(d) }
 func (d dues) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
 func (d dues) Less(i, j int) bool { return d[i].due < d[j].due }
-func (d *dues) Push(e any)        { *d = append(*d, e.(*event)) }
+func (d *dues) Push(e any)        { *d = append(*d, e.(*scoredEvent)) }
 func (d *dues) Pop() any {
 	last := len(*d) - 1
 	e := (*d)[last]

@@ -76,7 +76,7 @@ func TestABurstOfOddTimestampsIsPassed(t *testing.T) {
 			}
 			learned++
 		}
-		e := &event{due: k + 10}
+		e := &scoredEvent{due: k + 10}
 		if e.Record.Offset = k; k >= 100 && k < 130 {
 			e.due += 1e9
 		}

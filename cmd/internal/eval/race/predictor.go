@@ -7,13 +7,14 @@ import (
 	"oriel/cmd/internal/eval"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
-// event is a record that all predictors share. A predictor must not keep it after it has taken the event's tasks.
-type event struct {
+// scoredEvent is a record that all predictors share. A predictor must not keep it after it has taken the event's tasks.
+type scoredEvent struct {
 	eval.Item
-	decoded schemas.Event
+	decoded event.Event
 	valid   bool
 	stretch int
 	due     int64 // when its label is known: a time, ms, or a number of events of its stream
@@ -24,11 +25,11 @@ type event struct {
 // predictor predicts events and learns from them.
 type predictor interface {
 	// predict returns the loss, weight included, and the prediction of a valid event.
-	predict(e *event) (loss, prediction float64)
-	learn(e *event) error
+	predict(e *scoredEvent) (loss, prediction float64)
+	learn(e *scoredEvent) error
 }
 
-func predict(rule *operators.Score, x []float64, e *event) (loss, prediction float64) {
+func predict(rule *operators.Score, x []float64, e *scoredEvent) (loss, prediction float64) {
 	if rule.Predicts.Labels() {
 		prediction = rule.Predict(x, e.decoded)
 	}
@@ -51,7 +52,7 @@ func newMachine(m streams.Model, rule *operators.Score, streams int, seed int) (
 	}
 	var err error
 	c.Runner, err = eval.NewRunner(m, streams, seed, func(stream int32, line []byte) error {
-		d, err := schemas.ParseDecision(line)
+		d, err := decision.Parse(line)
 		if err == nil {
 			c.points[stream] = d.Point
 			err = c.takeBand(stream, d.Extras)
@@ -61,11 +62,11 @@ func newMachine(m streams.Model, rule *operators.Score, streams int, seed int) (
 	return c, err
 }
 
-func (c *machine) predict(e *event) (loss, prediction float64) {
+func (c *machine) predict(e *scoredEvent) (loss, prediction float64) {
 	return predict(c.rule, c.points[e.Stream], e)
 }
 
-func (c *machine) learn(e *event) error { return c.Take(e.Item) }
+func (c *machine) learn(e *scoredEvent) error { return c.Take(e.Item) }
 
 // baseRate predicts the best constant for all earlier events: the share of label 1, the mean, or the quantile. If the
 // operator predicts nothing, baseRate stays at the first decision. It knows the labels exactly, without privacy.
@@ -91,7 +92,7 @@ func newBase(rule *operators.Score, streams int) *baseRate {
 	return b
 }
 
-func (b *baseRate) predict(e *event) (loss, prediction float64) {
+func (b *baseRate) predict(e *scoredEvent) (loss, prediction float64) {
 	s := &b.streams[e.Stream]
 	switch b.rule.Predicts {
 	case operators.LogOdds:
@@ -106,14 +107,14 @@ func (b *baseRate) predict(e *event) (loss, prediction float64) {
 		return b.rule.Loss(b.rule.Start, e.decoded), 0
 	}
 	b.point[0] = prediction - b.rule.Offset
-	alone := schemas.Event{Vector: schemas.Vector{Values: []float64{1}}, Label: e.decoded.Label, Weight: e.decoded.Weight}
+	alone := event.Event{Vector: event.Vector{Values: []float64{1}}, Label: e.decoded.Label, Weight: e.decoded.Weight}
 	return b.rule.Loss(b.point[:], alone), prediction
 }
 
 // logOdds returns the log-odds of label 1, with half an event of each class added (Krichevsky and Trofimov, 1981).
 func (s *baseStream) logOdds() float64 { return math.Log((s.ones + 0.5) / (s.weight - s.ones + 0.5)) }
 
-func (b *baseRate) learn(e *event) error {
+func (b *baseRate) learn(e *scoredEvent) error {
 	if !e.valid {
 		return nil
 	}
@@ -147,11 +148,11 @@ func newReader(rule *operators.Score, next []Published) *reader {
 	return r
 }
 
-func (r *reader) predict(e *event) (loss, prediction float64) {
+func (r *reader) predict(e *scoredEvent) (loss, prediction float64) {
 	return predict(r.rule, r.points[e.Stream], e)
 }
 
-func (r *reader) learn(e *event) (err error) {
+func (r *reader) learn(e *scoredEvent) (err error) {
 	r.points[e.Stream], err = r.next[e.Stream]()
 	return err
 }

@@ -10,7 +10,8 @@ import (
 	"oriel/cmd/internal/eval"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Options configures a race.
@@ -38,7 +39,7 @@ func (d Delay) String() string {
 
 // task is an event to predict, or an event whose label has become known.
 type task struct {
-	*event
+	*scoredEvent
 	learn bool
 }
 
@@ -72,7 +73,7 @@ type race struct {
 	base     *scored
 	rule     *operators.Score // of the first entry
 	feed     eval.Feed[*scored, task]
-	decoder  schemas.EventDecoder
+	decoder  event.Decoder
 	arrivals []eval.Arrival[eval.Item] // by stream; used only if labels are known after a time
 	waiting  []labels                  // by stream
 	seen     []int64
@@ -92,7 +93,7 @@ func newRace(in eval.Input, totals []int64, o Options) (*race, error) {
 		}
 		if r.decoder == nil {
 			r.rule = rule
-			if r.decoder, err = schemas.OpenDecoder(m.Events); err != nil {
+			if r.decoder, err = event.OpenDecoder(m.Events); err != nil {
 				return nil, err
 			}
 		}
@@ -124,9 +125,9 @@ func (r *race) take(i eval.Item) error {
 // at decodes a record. It adds tasks for the record, and for the events whose labels are known by then. now and due are
 // times, ms, or numbers of events of the stream that have passed.
 func (r *race) at(i eval.Item, now, due int64) error {
-	e := &event{Item: i, due: due}
+	e := &scoredEvent{Item: i, due: due}
 	if !i.Record.Unreadable {
-		e.valid = r.decoder.Decode(&e.decoded, i.Record.Value) == schemas.OK
+		e.valid = r.decoder.Decode(&e.decoded, i.Record.Value) == text.OK
 	}
 	if e.valid {
 		e.decoded.Vector.Indices = slices.Clone(e.decoded.Vector.Indices)
@@ -154,14 +155,14 @@ func (r *race) at(i eval.Item, now, due int64) error {
 func (s *scored) do(tasks []task) error {
 	for _, t := range tasks {
 		if t.learn {
-			if err := s.learn(t.event); err != nil {
+			if err := s.learn(t.scoredEvent); err != nil {
 				return err
 			}
 			continue
 		}
-		loss, prediction := s.predict(t.event)
+		loss, prediction := s.predict(t.scoredEvent)
 		s.score.add(t.stretch, &t.decoded, loss, prediction)
-		s.countBand(t.stretch, t.event)
+		s.countBand(t.stretch, t.scoredEvent)
 	}
 	return nil
 }

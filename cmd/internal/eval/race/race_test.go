@@ -307,7 +307,7 @@ func TestFirstDecisionIsNoBaseRate(t *testing.T) {
 func TestCalibrationIsOfBins(t *testing.T) {
 	s := score{rule: &operators.Score{Predicts: operators.LogOdds}}
 	for i := range 100 {
-		e := event{}
+		e := scoredEvent{}
 		e.decoded.Weight, e.decoded.Label = 2, float64(2*(i%2)-1)
 		s.add(i*Stretches/100, &e.decoded, 1, math.Log(3))
 	}

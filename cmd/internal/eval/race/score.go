@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Stretches is the number of parts into which curves divide each stream.
@@ -59,7 +59,7 @@ func (s *spread) add(x, weight float64) {
 }
 
 // add counts an event: its loss, weight included, and its prediction.
-func (s *score) add(stretch int, e *schemas.Event, loss, prediction float64) {
+func (s *score) add(stretch int, e *event.Event, loss, prediction float64) {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		s.undefined++
 		return
@@ -88,7 +88,7 @@ func (s *score) add(stretch int, e *schemas.Event, loss, prediction float64) {
 }
 
 // sides counts a prediction of one of two classes. A prediction of 0 counts as half right.
-func (s *score) sides(half *ranks, e *schemas.Event, prediction float64) {
+func (s *score) sides(half *ranks, e *event.Event, prediction float64) {
 	half.add(prediction, e.Label > 0, e.Weight)
 	switch {
 	case prediction == 0:
