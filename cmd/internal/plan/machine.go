@@ -44,6 +44,9 @@ func open(c mechanisms.Config) (*machine, error) {
 	return m, nil
 }
 
+// once reports whether each step releases its own sum, and no prefix sum.
+func (m *machine) once() bool { return m.facts.Structure == mechanisms.PerStep }
+
 func (m *machine) poles() int { return int(m.calibration.Filter.Count + m.calibration.Decay.Count) }
 
 // bothSigns reports whether the filter has residues of both signs. The response then rises after falling
@@ -88,7 +91,7 @@ func (m *machine) vectors() (mean, most float64) {
 	scope := m.config.Scope
 	t, ends := scope.End(), scope.End() != protection.Endless
 	switch {
-	case m.stream.PerStep():
+	case m.once():
 	case m.calibration.Decays():
 		return m.calibration.Decay.Variance(), m.calibration.Decay.Peak()
 	case m.facts.Structure == mechanisms.Tree && ends:
@@ -156,7 +159,7 @@ func (m *machine) rms() (mean, worst float64) {
 // user level the smallest variance is still a bound, because a user may have only one event. The result is none if no
 // bound is known: for pure ε, for releases that are not prefix sums, and for streams that end.
 func (m *machine) overOptimum(factor digits.Number) digits.Number {
-	if m.guarantee.Mu == 0 || m.stream.PerStep() {
+	if m.guarantee.Mu == 0 || m.once() {
 		return digits.None
 	}
 	if m.several() {

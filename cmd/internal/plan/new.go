@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"oriel/cmd/internal/digits"
-	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
@@ -211,7 +210,7 @@ func (r *Report) sort() {
 		switch {
 		case m.Configured:
 			return 0
-		case factsOf(m.Name).Structure == mechanisms.PerStep:
+		case m.machine.once():
 			return 2
 		}
 		return 1

@@ -131,7 +131,7 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 		row.Events = digits.Number(v.Memory) * digits.Number(c.Batch)
 		unit := m.sensitivity() / m.guarantee.Mu
 		row.OverOptimum = digits.Number(sigma * sigma / (unit * unit) / decay.Optimum(v.Memory))
-	case m.stream.PerStep():
+	case m.once():
 		row.Events = digits.Number(c.Batch)
 	case c.Scope.End() != protection.Endless:
 		row.Events = digits.Number(c.Scope.End()) * digits.Number(c.Batch)

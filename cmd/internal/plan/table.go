@@ -129,7 +129,7 @@ func (m *Mechanism) label() string {
 	if m.Poles > 0 {
 		return mark + fmt.Sprintf("%s, %d poles", m.called(), m.Poles)
 	}
-	if factsOf(m.Name).Structure == mechanisms.PerStep {
+	if m.machine.once() {
 		return mark + m.Name + ", one step"
 	}
 	return mark + m.Name
