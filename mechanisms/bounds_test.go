@@ -99,7 +99,8 @@ func TestExchangeForNullEventIsCounted(t *testing.T) {
 		against := c
 		against.Unit = zeroOut
 		if null := mechtest.Plan(t, against); calibration.Scale != null.Scale || calibration.Sensitivity(c) != 1 {
-			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, calibration.Sensitivity(c), calibration.Scale, null.Scale)
+			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, calibration.Sensitivity(c),
+				calibration.Scale, null.Scale)
 		}
 		if facts, _ := mechanisms.FactsOf(name); facts.Structure == mechanisms.PerStep {
 			continue

@@ -306,7 +306,8 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 			t.Errorf("%s: two parts are one instance, and their noise passes: %q", what, off)
 		}
 		first.Scale.Exp--
-		if stream, err = mechanisms.NewStream(c, calibration, [32]byte{8}, mechtest.Sums(t, c, calibration, nil)[0], one()); err != nil {
+		if stream, err = mechanisms.NewStream(c, calibration, [32]byte{8}, mechtest.Sums(t, c, calibration, nil)[0],
+			one()); err != nil {
 			t.Fatal(err)
 		}
 		if off := dependent(t, law, stream); !strings.Contains(off, "variance") {

@@ -51,7 +51,8 @@ func TestGoldenStreams(t *testing.T) {
 		name := calibration.Name
 		c.Scope = scope(calibration.Name, 4)
 		if memory := calibration.Decay.Memory; memory > 0 {
-			c.Scope, name = protection.Decay{Steps: memory}, fmt.Sprintf("blt memory, lattice of %d bits,", calibration.Grid.Bits())
+			c.Scope, name = protection.Decay{Steps: memory}, fmt.Sprintf("blt memory, lattice of %d bits,",
+				calibration.Grid.Bits())
 		}
 		stream, err := mechanisms.Open(c, calibration, [32]byte{3, 31: 9})
 		if err != nil {

@@ -138,7 +138,8 @@ func TestEqualComponentsHaveEqualNoiseAtUserLevel(t *testing.T) {
 				{Name: "first", Size: 2, Clip: 1, Share: 1}, {Name: "second", Size: 2, Clip: 1, Share: 1},
 			}}
 			calibration := mechtest.Plan(t, c)
-			if first, second := calibration.Component(0), calibration.Component(1); first.Scale != second.Scale || first.Grid != second.Grid {
+			if first, second := calibration.Component(0), calibration.Component(1); first.Scale != second.Scale ||
+				first.Grid != second.Grid {
 				t.Errorf("%v, %v: scales %g and %g", scope, unit, first.Scale.Float64(), second.Scale.Float64())
 			}
 		}

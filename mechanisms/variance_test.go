@@ -74,7 +74,8 @@ func TestVarianceIsTheCertifiedOne(t *testing.T) {
 				t.Errorf("%s W=%d: %g ± %g, want %g", name, c.window, mean, spread, want)
 			}
 		}
-		f("tree-gaussian", c.window, h*(h-1+1/float64(c.window))) // h nodes of variance h(Δ/µ)², less the zeros at the end of a place
+		// h nodes of variance h(Δ/µ)², less the zeros at the end of a place
+		f("tree-gaussian", c.window, h*(h-1+1/float64(c.window)))
 		f("blt", 8*c.window, response.Variance(c.window))
 	}
 	for _, name := range []string{"tree-gaussian", "blt"} {
@@ -85,7 +86,8 @@ func TestVarianceIsTheCertifiedOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mean, spread := released(t, mechtest.Planted(t, config, calibration, half), 64, short); mean+6.11*spread > whole/3 {
+		if mean, spread := released(t, mechtest.Planted(t, config, calibration, half), 64,
+			short); mean+6.11*spread > whole/3 {
 			t.Errorf("%s at half scale: %g ± %g, at full scale %g", name, mean, spread, whole)
 		}
 	}

@@ -31,7 +31,8 @@ const (
 func parseStarts(text string) (starts []uint64) {
 	for part := range strings.SplitSeq(text, ",") {
 		step, err := strconv.ParseUint(part, 10, 64)
-		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep || len(starts) == maxExperiments ||
+		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep ||
+			len(starts) == maxExperiments ||
 			len(starts) > 0 && step-1 <= starts[len(starts)-1] {
 			return nil
 		}

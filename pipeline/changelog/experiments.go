@@ -61,7 +61,9 @@ var ErrToCome = errors.New("pipeline: the newest experiment has not started yet"
 // read before the fence. So these records are before the end of the input, which is asked for afterwards, and no
 // earlier owner has computed a step that has only later records. The amendment is written by the same fencing producer,
 // so it fails if another owner has taken over in between.
-func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step uint64) (given []AddedExperiment, err error) {
+func (d Deployment) NextExperiment(
+	ctx context.Context, of Experimenter, step uint64,
+) (given []AddedExperiment, err error) {
 	streams, fewest := int32(d.Topics.Changelog.Partitions), 0
 	counts := make([]int, streams)
 	for p := range streams {
@@ -102,7 +104,9 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 }
 
 // nextExperiment adds one experiment to the stream of partition p. had is the number of its experiments before.
-func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step uint64, p int32, had int) (AddedExperiment, error) {
+func (d Deployment) nextExperiment(
+	ctx context.Context, of Experimenter, step uint64, p int32, had int,
+) (AddedExperiment, error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
 		return AddedExperiment{}, err
@@ -125,7 +129,8 @@ func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step ui
 	case len(steps) != had:
 		return AddedExperiment{}, fmt.Errorf("pipeline: another process has just added experiment %d, which starts with step %d", len(steps), newest)
 	case step == 0 && newest >= free:
-		return AddedExperiment{}, fmt.Errorf("%w: experiment %d starts with step %d; name a later one with --step", ErrToCome, len(steps), newest)
+		return AddedExperiment{}, fmt.Errorf("%w: experiment %d starts with step %d; name a later one with --step",
+			ErrToCome, len(steps), newest)
 	case step == 0:
 		step = first
 	case step < first:

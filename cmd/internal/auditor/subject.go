@@ -88,7 +88,8 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, comp
 	if a.mechanism, a.calibration, err = componentOf(m, a.wholeCalibration, component); err != nil {
 		return nil, err
 	}
-	a.components, a.integers = definition.Components(a.mechanism, a.calibration), definition.Integers(a.mechanism, a.calibration)
+	a.components, a.integers = definition.Components(a.mechanism, a.calibration), definition.Integers(a.mechanism,
+		a.calibration)
 	if a.public, err = a.operator.Params(m); err != nil {
 		return nil, err
 	}

@@ -97,8 +97,9 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 		clip = usualClip
 	}
 	return Advice{
-		StartRegularizer: digits.Number(start), StrongConvexity: digits.Number(round2(start / doubles / float64(m.config.Batch))),
-		Clip: clip, Constant: Constant, Memory: usualMemory,
+		StartRegularizer: digits.Number(start),
+		StrongConvexity:  digits.Number(round2(start / doubles / float64(m.config.Batch))),
+		Clip:             clip, Constant: Constant, Memory: usualMemory,
 	}, true
 }
 

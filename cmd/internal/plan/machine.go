@@ -52,7 +52,8 @@ func (m *machine) poles() int { return int(m.calibration.Filter.Count + m.calibr
 // bothSigns reports whether the filter has residues of both signs. The response then rises after falling
 // (mechanisms/blt, PROOF.md, Lemma 1), so that the account of a user states a larger loss than the user has.
 func (m *machine) bothSigns() bool {
-	return slices.ContainsFunc(m.calibration.Filter.Residues[:m.calibration.Filter.Count], func(r int32) bool { return r < 0 })
+	return slices.ContainsFunc(m.calibration.Filter.Residues[:m.calibration.Filter.Count],
+		func(r int32) bool { return r < 0 })
 }
 
 // factsOf returns the facts of a mechanism, which must exist.

@@ -143,7 +143,8 @@ func (r *Report) measureAll(limit time.Duration) error {
 // about fills in the figures of the setting that follow from the configured mechanism.
 func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
-	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.calibration.Grid.Unit()
+	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(),
+		m.calibration.Grid.Unit()
 	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = digits.None, digits.None, digits.None
 	if m.config.Budget.Delta > 0 && r.Optimum.Factor.Known() {
 		mu := dp.GaussianMu(m.config.Budget)
@@ -170,7 +171,8 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		Window:     figures.Window, Memory: figures.Memory, Poles: m.poles(),
 		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
 		OverOptimum: digits.None,
-		Mu:          digits.None, Epsilon: digits.Number(m.guarantee.Epsilon), EventEpsilon: digits.None, Delta: m.guarantee.Delta,
+		Mu:          digits.None, Epsilon: digits.Number(m.guarantee.Epsilon), EventEpsilon: digits.None,
+		Delta:      m.guarantee.Delta,
 		StateBytes: m.stream.StateLen(), Cost: m.cost(), machine: m,
 	}
 	if same { // the optimum is for one kind of sums, prefix sums or decaying sums

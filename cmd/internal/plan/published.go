@@ -69,7 +69,8 @@ func (r *Report) publishedLine() string {
 		return ""
 	}
 	event := uint64(math.Ceil(float64(s.EventBytes)))
-	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", digits.Bytes(uint64(s.DecisionBytes)), digits.Bytes(event))
+	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", digits.Bytes(uint64(s.DecisionBytes)),
+		digits.Bytes(event))
 	if s.DayBytes.Known() {
 		text += ", " + digits.Bytes(uint64(s.DayBytes)) + " a day of one stream"
 	}
