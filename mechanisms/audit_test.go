@@ -128,11 +128,11 @@ func likelihood(f blt.Filter, steps int, places []int) []float64 {
 func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	c := auditConfig(dp.ZeroOut)
 	c.Name, c.Scope, c.Unit = "blt", protection.Window{Steps: 12}, separated(5)
-	plan := mechtest.Plan(t, c)
+	calibration := mechtest.Plan(t, c)
 	stream := mechtest.Open(t, c, [32]byte{7})
 	claim := stream.Guarantee().Mu
 	found := func(stream *mechanisms.Stream, places ...int) float64 {
-		weights := likelihood(plan.Filter, 12, places)
+		weights := likelihood(calibration.Filter, 12, places)
 		return gaussianBound(scores(t, stream, []float64{1}, weights, 1, places...),
 			scores(t, stream, []float64{-1}, weights, 2, places...), 0)
 	}
@@ -162,7 +162,7 @@ func (b *bent) Fill(dst []int64, seed noise.Seed) { b.fill(dst, seed, b.stream.S
 // TestAuditCatchesPlantedFaults checks that each planted fault gives a bound above the claim.
 func TestAuditCatchesPlantedFaults(t *testing.T) {
 	c := auditConfig(dp.Replace)
-	plan := mechtest.Plan(t, c)
+	calibration := mechtest.Plan(t, c)
 	sampler := func(scale noise.Scale) noise.Sampler {
 		g, err := noise.NewGaussian(scale)
 		if err != nil {
@@ -170,13 +170,13 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 		}
 		return g
 	}
-	whole := sampler(plan.Scale)
-	half := sampler(noise.Scale{Mant: plan.Scale.Mant, Exp: plan.Scale.Exp - 1})
+	whole := sampler(calibration.Scale)
+	half := sampler(noise.Scale{Mant: calibration.Scale.Mant, Exp: calibration.Scale.Exp - 1})
 	zeroOut := sampler(mechtest.Plan(t, auditConfig(dp.ZeroOut)).Scale)
 	f := func(name string, weights []float64, fill func(dst []int64, seed noise.Seed, step uint64)) {
 		t.Helper()
 		fault := &bent{fill: fill}
-		stream := mechtest.Planted(t, c, plan, fault)
+		stream := mechtest.Planted(t, c, calibration, fault)
 		fault.stream = stream
 		got := gaussianBound(scores(t, stream, []float64{1}, weights, 1), scores(t, stream, []float64{-1}, weights, 2), 0)
 		claim := stream.Guarantee().Mu

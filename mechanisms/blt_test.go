@@ -74,7 +74,7 @@ func TestFilterCalibrationIsOfItsName(t *testing.T) {
 	f("filter without its signs", func(p *mechanisms.Calibration) { p.Filter.Residues[0] = 1 << 29 })
 	c := config("blt", 3)
 	if g, err := goldenFilterPlan.Guarantee(c); err != nil || g.Mu <= 0 {
-		t.Errorf("the golden plan: %+v, %v", g, err)
+		t.Errorf("the golden calibration: %+v, %v", g, err)
 	}
 	c.Poles = 2
 	if _, err := goldenFilterPlan.Guarantee(c); err == nil {
@@ -87,13 +87,13 @@ func TestFilterCalibrationIsOfItsName(t *testing.T) {
 func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 	c := config("blt", 5)
 	c.Scope, c.AgeWeight = protection.Window{Steps: 1000}, 0.3
-	plan := mechtest.Plan(t, c)
-	g, err := plan.Guarantee(c)
+	calibration := mechtest.Plan(t, c)
+	g, err := calibration.Guarantee(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := plan.Guarantee(c); err != nil || again != g {
-		t.Errorf("two guarantees of one plan differ: %+v, %+v", again, g)
+	if again, err := calibration.Guarantee(c); err != nil || again != g {
+		t.Errorf("two guarantees of one calibration differ: %+v, %+v", again, g)
 	}
 	if got := g.At(1000); got != (dp.Budget{Epsilon: 1, Delta: 1e-6}) || g.AtSpans(1) != got ||
 		g.At(0) != (dp.Budget{}) {

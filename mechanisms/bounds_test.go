@@ -19,8 +19,8 @@ import (
 func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
 	c, v := withComponents("tree-gaussian")
 	c.Batch = 2
-	plan := mechtest.Plan(t, c)
-	stream, err := mechanisms.Open(c, plan, [32]byte{4})
+	calibration := mechtest.Plan(t, c)
+	stream, err := mechanisms.Open(c, calibration, [32]byte{4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
 		return stream.Restore(state)
 	}
 	from := 0
-	for k, part := range plan.Components {
+	for k, part := range calibration.Components {
 		for i := from; i < from+part.Size; i++ {
 			for _, sign := range []int64{1, -1} {
 				if err := with(i, uint64(sign*part.Grid.Lambda)); err != nil {
@@ -95,11 +95,12 @@ func TestExchangeForNullEventIsCounted(t *testing.T) {
 		c.Contribution = contribution.Contribution{
 			Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: near{}}},
 		}
-		plan := mechtest.Plan(t, c)
+		calibration := mechtest.Plan(t, c)
 		against := c
 		against.Unit = zeroOut
-		if null := mechtest.Plan(t, against); plan.Scale != null.Scale || plan.Sensitivity(c) != 1 {
-			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, plan.Sensitivity(c), plan.Scale, null.Scale)
+		if null := mechtest.Plan(t, against); calibration.Scale != null.Scale || calibration.Sensitivity(c) != 1 {
+			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, calibration.Sensitivity(c),
+				calibration.Scale, null.Scale)
 		}
 		if facts, _ := mechanisms.FactsOf(name); facts.Structure == mechanisms.PerStep {
 			continue

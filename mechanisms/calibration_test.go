@@ -141,8 +141,8 @@ func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 		t.Helper()
 		c := config(name, 5)
 		c.Scope = scope(name, 128)
-		plan := mechtest.Plan(t, c)
-		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < low || got > high {
+		calibration := mechtest.Plan(t, c)
+		if got := calibration.Scale.Float64() * calibration.Grid.Unit(); got < low || got > high {
 			t.Errorf("%s: scale %.10g, want in [%g, %g]", name, got, low, high)
 		}
 	}

@@ -49,18 +49,18 @@ func TestComponentsProveTheirSharesTogether(t *testing.T) {
 			if c.Unit = unit; facts.Structure == mechanisms.PerStep && several {
 				continue
 			}
-			plan := mechtest.Plan(t, c)
-			whole, err := plan.Guarantee(c)
+			calibration := mechtest.Plan(t, c)
+			whole, err := calibration.Guarantee(c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ages := []uint64{1, 8, 17, 800}
 			losses, all, sum := make([]float64, len(ages)), make([]float64, len(ages)), 0.0
-			for i, part := range plan.Components {
+			for i, part := range calibration.Components {
 				alone := c
 				alone.Contribution = contribution.Contribution{Components: []contribution.Component{c.Contribution.Components[i]}}
 				single := mechanisms.Calibration{
-					Name: plan.Name, Levels: plan.Levels, Filter: plan.Filter, Grid: part.Grid, Scale: part.Scale,
+					Name: calibration.Name, Levels: calibration.Levels, Filter: calibration.Filter, Grid: part.Grid, Scale: part.Scale,
 					ErrorBound: part.ErrorBound,
 				}
 				if i > 0 {
@@ -98,7 +98,7 @@ func TestComponentsProveTheirSharesTogether(t *testing.T) {
 			if dp.GaussianDelta(c.Budget.Epsilon, whole.Mu) > c.Budget.Delta || math.Abs(sum-whole.Mu*whole.Mu) > 1e-12*sum {
 				t.Errorf("%s: parts have Σµ² = %g, claimed µ = %g", name, sum, whole.Mu)
 			}
-			if again, _ := plan.Guarantee(c); again != whole {
+			if again, _ := calibration.Guarantee(c); again != whole {
 				t.Errorf("%s: equal guarantees are not equal", name)
 			}
 			for k, age := range ages {
@@ -124,11 +124,11 @@ func TestComponentsProveTheirSharesTogether(t *testing.T) {
 func TestFaultsInComponentsAreNotProved(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, _ := withComponents(name)
-		plan := mechtest.Plan(t, c)
+		calibration := mechtest.Plan(t, c)
 		f := func(what string, proved bool, change func(p *mechanisms.Calibration)) {
 			t.Helper()
-			p := plan
-			p.Components = slices.Clone(plan.Components)
+			p := calibration
+			p.Components = slices.Clone(calibration.Components)
 			change(&p)
 			p.Grid, p.Scale, p.ErrorBound = p.Components[0].Grid, p.Components[0].Scale, p.Components[0].ErrorBound
 			_, err := p.Guarantee(c)
@@ -139,7 +139,7 @@ func TestFaultsInComponentsAreNotProved(t *testing.T) {
 				t.Errorf("%s, %s: it gets a seat", name, what)
 			}
 		}
-		for i := range plan.Components {
+		for i := range calibration.Components {
 			f("half the noise of a part", false, func(p *mechanisms.Calibration) { p.Components[i].Scale.Exp-- })
 			f("a bit less noise of a part", false, func(p *mechanisms.Calibration) {
 				p.Components[i].Scale = noise.ScaleUp(p.Components[i].Scale.Float64() * (1 - 1e-9))
@@ -278,16 +278,16 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 		c.Contribution = contribution.Contribution{
 			Components: []contribution.Component{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}},
 		}
-		plan := mechtest.Plan(t, c)
+		calibration := mechtest.Plan(t, c)
 		steps := 20
 		if facts, _ := mechanisms.FactsOf(c.Name); facts.Structure == mechanisms.Tree && facts.Pure() {
 			steps = int(c.Scope.Span()) // draws after these steps are not normal
 		}
-		law, err := residual.New(c, plan, steps)
+		law, err := residual.New(c, calibration, steps)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		stream, err := mechanisms.Open(c, plan, [32]byte{8})
+		stream, err := mechanisms.Open(c, calibration, [32]byte{8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,17 +296,18 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 		}
 		alone := c
 		alone.Contribution.Components = alone.Contribution.Components[:1]
-		first := plan
+		first := calibration
 		first.Components = nil
 		one := func() mechanisms.Sum { return mechtest.Sums(t, alone, first, nil)[0] }
-		if stream, err = mechanisms.NewStream(c, plan, [32]byte{8}, one(), one()); err != nil {
+		if stream, err = mechanisms.NewStream(c, calibration, [32]byte{8}, one(), one()); err != nil {
 			t.Fatal(err)
 		}
 		if off := dependent(t, law, stream); !strings.Contains(off, "correlation") {
 			t.Errorf("%s: two parts are one instance, and their noise passes: %q", what, off)
 		}
 		first.Scale.Exp--
-		if stream, err = mechanisms.NewStream(c, plan, [32]byte{8}, mechtest.Sums(t, c, plan, nil)[0], one()); err != nil {
+		if stream, err = mechanisms.NewStream(c, calibration, [32]byte{8}, mechtest.Sums(t, c, calibration, nil)[0],
+			one()); err != nil {
 			t.Fatal(err)
 		}
 		if off := dependent(t, law, stream); !strings.Contains(off, "variance") {
@@ -366,8 +367,8 @@ func TestRestoreOfComponents(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, v := withComponents(name)
 		c.Batch = 2
-		plan := mechtest.Plan(t, c)
-		seat, err := mechanisms.NewMechanism(c, plan)
+		calibration := mechtest.Plan(t, c)
+		seat, err := mechanisms.NewMechanism(c, calibration)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,16 +32,16 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 				for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 					c := drawing(4, 1000, draws)
 					c.Budget, c.Unit = dp.Budget{Epsilon: epsilon, Delta: delta}, protection.Event{Exchange: adjacency}
-					plan := mechtest.Plan(t, c)
-					g, err := plan.Guarantee(c)
+					calibration := mechtest.Plan(t, c)
+					g, err := calibration.Guarantee(c)
 					if err != nil {
 						t.Fatal(err)
 					}
-					d := float64(plan.Grid.Lambda)
+					d := float64(calibration.Grid.Lambda)
 					if adjacency == dp.Replace {
 						d *= 2
 					}
-					n, each := float64(draws.K*(1000/draws.Every)), 2*d/plan.Scale.Float64()
+					n, each := float64(draws.K*(1000/draws.Every)), 2*d/calibration.Scale.Float64()
 					proved := n * each
 					if delta > 0 {
 						rho := n * each * each / 8
@@ -81,16 +81,16 @@ func TestDrawsOfDisjointContributions(t *testing.T) {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := drawing(4, 1000, mechanisms.Draws{K: 2, MaxDraws: 200, Disjoint: true})
 			c.Budget, c.Unit = dp.Budget{Epsilon: 1, Delta: delta}, protection.Event{Exchange: adjacency}
-			plan := mechtest.Plan(t, c)
-			g, err := plan.Guarantee(c)
+			calibration := mechtest.Plan(t, c)
+			g, err := calibration.Guarantee(c)
 			if err != nil || g.Epsilon != 1 || g.Delta != delta {
 				t.Fatalf("%+v, %v", g, err)
 			}
-			d := float64(plan.Grid.Lambda)
+			d := float64(calibration.Grid.Lambda)
 			if adjacency == dp.Replace {
 				d *= 2
 			}
-			each, beta := d/plan.Scale.Float64(), plan.Scale.Float64()
+			each, beta := d/calibration.Scale.Float64(), calibration.Scale.Float64()
 			proved := 200 * each
 			if delta > 0 {
 				proved = dp.ZCDPEpsilon(200*each*each/8, delta)
@@ -98,7 +98,7 @@ func TestDrawsOfDisjointContributions(t *testing.T) {
 			if proved > 1+1e-9 || proved < 1-1e-4 {
 				t.Errorf("δ = %g, %v: proves %g", delta, adjacency, proved)
 			}
-			law := plan.DrawLaw(c)
+			law := calibration.DrawLaw(c)
 			rate := law.Epsilon.Up() / 2 * float64(law.Sensitivity.Den) / float64(law.Sensitivity.Num)
 			if math.Abs(rate*beta-1) > 1e-12 || math.Abs(law.Epsilon.Up()/each-1) > 1e-12 {
 				t.Errorf("δ = %g, %v: a draw by e^(%g q) of ε = %g, want e^(q/%g) and %g", delta, adjacency, rate,
@@ -177,10 +177,10 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 		for _, delta := range []float64{0, 1e-6} {
 			c := drawing(4, 1000, draws)
 			c.Budget.Delta = delta
-			plan := mechtest.Plan(t, c)
+			calibration := mechtest.Plan(t, c)
 			scaled := func(by float64) mechanisms.Calibration {
-				other := plan
-				other.Scale = noise.ScaleUp(math.Floor(by * plan.Scale.Float64()))
+				other := calibration
+				other.Scale = noise.ScaleUp(math.Floor(by * calibration.Scale.Float64()))
 				return other
 			}
 			for what, other := range map[string]mechanisms.Calibration{"half": scaled(0.5), "99.9 %": scaled(0.999)} {
@@ -194,10 +194,10 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 			null := c
 			null.Unit = zeroOut
 			if _, err := mechtest.Plan(t, null).Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
-				t.Errorf("%+v, δ = %g: the plan against null, of an exchange: %v, want ErrUnproved", draws, delta, err)
+				t.Errorf("%+v, δ = %g: the calibration against null, of an exchange: %v, want ErrUnproved", draws, delta, err)
 			}
 			for _, scale := range []noise.Scale{{Mant: 1, Exp: -1}, {Mant: 1, Exp: 50}, {Mant: 3, Exp: 1000}} {
-				other := plan
+				other := calibration
 				other.Scale = scale
 				if _, err := other.Guarantee(c); err == nil || !strings.Contains(err.Error(), "not a whole number below") {
 					t.Errorf("scale %v: %v", scale, err)
@@ -447,12 +447,12 @@ func TestStateOfDraws(t *testing.T) {
 func TestDrawsHaveTheirLaw(t *testing.T) {
 	c := drawing(3, 1, mechanisms.Draws{K: 60_000, Every: 1})
 	c.Budget.Epsilon = 200_000 // β is some 0.6 of L, so the two probabilities differ
-	stream, plan := mechtest.Open(t, c, [32]byte{3}), mechtest.Plan(t, c)
+	stream, calibration := mechtest.Open(t, c, [32]byte{3}), mechtest.Plan(t, c)
 	stream.Add(noise.Identity{}, []float64{0.6, 0, -0.7})
 	var count, weight [3]float64
 	total := 0.0
 	for i, v := range []float64{0.6, 0, -0.7} {
-		weight[i] = math.Exp(v / (plan.Scale.Float64() * plan.Grid.Unit()))
+		weight[i] = math.Exp(v / (calibration.Scale.Float64() * calibration.Grid.Unit()))
 		total += weight[i]
 	}
 	for range 60_000 {

@@ -36,8 +36,8 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 			(g.Scope == protection.PerStep{}) != perStep {
 			t.Errorf("%s: guarantee %+v against facts %+v", name, g, facts)
 		}
-		if plan := mechtest.Plan(t, c); (plan.Filter.Count > 0) != (facts.Structure == mechanisms.Filter) {
-			t.Errorf("%s: a filter of %d poles", name, plan.Filter.Count)
+		if calibration := mechtest.Plan(t, c); (calibration.Filter.Count > 0) != (facts.Structure == mechanisms.Filter) {
+			t.Errorf("%s: a filter of %d poles", name, calibration.Filter.Count)
 		}
 	}
 	if len(want) != len(everyName()) || slices.Contains(everyName(), "") {

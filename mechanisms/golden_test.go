@@ -45,19 +45,20 @@ func goldenMemories() []mechanisms.Calibration {
 // bytes.
 func TestGoldenStreams(t *testing.T) {
 	var lines []string
-	for _, plan := range append(goldenPlans(), goldenMemories()...) {
+	for _, calibration := range append(goldenPlans(), goldenMemories()...) {
 		c := batched(t)
-		c.Name, c.Contribution = plan.Name, contribution.OneComponent(2, 0.875)
-		name := plan.Name
-		c.Scope = scope(plan.Name, 4)
-		if memory := plan.Decay.Memory; memory > 0 {
-			c.Scope, name = protection.Decay{Steps: memory}, fmt.Sprintf("blt memory, lattice of %d bits,", plan.Grid.Bits())
+		c.Name, c.Contribution = calibration.Name, contribution.OneComponent(2, 0.875)
+		name := calibration.Name
+		c.Scope = scope(calibration.Name, 4)
+		if memory := calibration.Decay.Memory; memory > 0 {
+			c.Scope, name = protection.Decay{Steps: memory}, fmt.Sprintf("blt memory, lattice of %d bits,",
+				calibration.Grid.Bits())
 		}
-		stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
+		stream, err := mechanisms.Open(c, calibration, [32]byte{3, 31: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary, err := plan.AppendBinary(nil)
+		binary, err := calibration.AppendBinary(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,15 +111,15 @@ func goldenComponents() mechanisms.Calibration {
 
 // TestGoldenComponents pins calibration, releases and states of a stream of three components.
 func TestGoldenComponents(t *testing.T) {
-	plan := goldenComponents()
-	binary, err := plan.AppendBinary(nil)
+	calibration := goldenComponents()
+	binary, err := calibration.AppendBinary(nil)
 	back, errBack := mechanisms.ParseCalibration(binary)
-	if err != nil || errBack != nil || !reflect.DeepEqual(back, plan) {
+	if err != nil || errBack != nil || !reflect.DeepEqual(back, calibration) {
 		t.Errorf("read back: %+v, %v, %v", back, err, errBack)
 	}
 	c, v := withComponents("blt")
 	c.Scope, c.Batch = protection.Window{Steps: 4}, 2
-	stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
+	stream, err := mechanisms.Open(c, calibration, [32]byte{3, 31: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

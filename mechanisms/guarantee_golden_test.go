@@ -14,20 +14,20 @@ import (
 // all platforms.
 func TestGoldenGuarantees(t *testing.T) {
 	var lines []string
-	for _, plan := range append(append(goldenPlans(), goldenComponents()), goldenMemories()...) {
-		c := config(plan.Name, 3)
+	for _, calibration := range append(append(goldenPlans(), goldenComponents()), goldenMemories()...) {
+		c := config(calibration.Name, 3)
 		c.Contribution = contribution.OneComponent(2, 0.875)
-		if plan.Components != nil {
-			c, _ = withComponents(plan.Name)
+		if calibration.Components != nil {
+			c, _ = withComponents(calibration.Name)
 		}
-		c.Batch, c.Scope = 3, scope(plan.Name, 4)
+		c.Batch, c.Scope = 3, scope(calibration.Name, 4)
 		units := []protection.Unit{c.Unit}
-		if memory := plan.Decay.Memory; memory > 0 {
+		if memory := calibration.Decay.Memory; memory > 0 {
 			c.Scope = protection.Decay{Steps: memory}
 			units = append(units, protection.User{Exchange: dp.Replace, Separation: 5, Steps: 12})
 		}
 		for _, c.Unit = range units {
-			g, err := plan.Guarantee(c)
+			g, err := calibration.Guarantee(c)
 			if err != nil {
 				t.Fatal(err)
 			}

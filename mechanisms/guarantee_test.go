@@ -51,8 +51,8 @@ func claimHolds(p mechanisms.Calibration, c mechanisms.Config, loss float64) boo
 func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 	f := func(c mechanisms.Config) {
 		t.Helper()
-		plan := mechtest.Plan(t, c)
-		g, err := plan.Guarantee(c)
+		calibration := mechtest.Plan(t, c)
+		g, err := calibration.Guarantee(c)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
@@ -71,8 +71,8 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 		} else if g.Curve != nil || g.Delta != 0 {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
-		if c.Name != "blt" && !claimHolds(plan, c, loss) { // blt has tests of its own, TestMuIsTheSumOfTheTheorem
-			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip(), plan)
+		if c.Name != "blt" && !claimHolds(calibration, c, loss) { // blt has tests of its own, TestMuIsTheSumOfTheTheorem
+			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip(), calibration)
 		}
 		if !paper && g.Epsilon != c.Budget.Epsilon {
 			t.Errorf("%s: epsilon %g, want the configured %g", c.Name, g.Epsilon, c.Budget.Epsilon)
@@ -127,8 +127,8 @@ func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 func TestGuaranteeRefusesAnotherCalibration(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt", "once-gaussian", "once-gamma"} {
 		c := config(name, 4)
-		plan := mechtest.Plan(t, c)
-		short := plan
+		calibration := mechtest.Plan(t, c)
+		short := calibration
 		short.Scale.Mant -= 2
 		if _, err := short.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 			t.Errorf("%s: a scale one step smaller: %v, want ErrUnproved", name, err)
@@ -136,17 +136,17 @@ func TestGuaranteeRefusesAnotherCalibration(t *testing.T) {
 		if _, err := mechanisms.Open(c, short, [32]byte{}); !errors.Is(err, mechanisms.ErrUnproved) {
 			t.Errorf("%s: Open with a scale one step smaller: %v, want ErrUnproved", name, err)
 		}
-		flat := plan
+		flat := calibration
 		flat.Levels--
 		if _, err := flat.Guarantee(c); err == nil {
-			t.Errorf("%s: a plan of a level less is accepted", name)
+			t.Errorf("%s: a calibration of a level less is accepted", name)
 		}
 		f := func(what string, change func(*mechanisms.Config)) {
 			t.Helper()
 			other := c
 			change(&other)
-			if _, err := plan.Guarantee(other); err == nil {
-				t.Errorf("%s: a plan of another %s is accepted", name, what)
+			if _, err := calibration.Guarantee(other); err == nil {
+				t.Errorf("%s: a calibration of another %s is accepted", name, what)
 			}
 		}
 		f("name", func(c *mechanisms.Config) { *c = config("tree-gamma-paper", 4) })
@@ -175,8 +175,8 @@ func TestMaxMuReducesTheStatedEpsilon(t *testing.T) {
 		for _, most := range []float64{whole / 100, whole / 3, whole * 2} {
 			quiet := c
 			quiet.MaxMu = most
-			plan := mechtest.Plan(t, quiet)
-			g, err := plan.Guarantee(quiet)
+			calibration := mechtest.Plan(t, quiet)
+			g, err := calibration.Guarantee(quiet)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestMaxMuReducesTheStatedEpsilon(t *testing.T) {
 			}
 			if loud := mechtest.Plan(t, c); most < whole {
 				if _, err := loud.Guarantee(quiet); !errors.Is(err, mechanisms.ErrUnproved) {
-					t.Errorf("%s: a plan of µ = %g under one of %g: %v", name, whole, most, err)
+					t.Errorf("%s: a calibration of µ = %g under one of %g: %v", name, whole, most, err)
 				}
 			}
 		}

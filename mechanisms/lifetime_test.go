@@ -21,7 +21,7 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 	c, h := endless, records(13, 3)
 	c.Scope = protection.Lifetime{Steps: 3, Within: 4}
 	if !reflect.DeepEqual(mechtest.Plan(t, c), mechtest.Plan(t, endless)) {
-		t.Error("the horizon changes the plan")
+		t.Error("the horizon changes the calibration")
 	}
 	key := [32]byte{4}
 	stream, other := mechtest.Open(t, c, key), mechtest.Open(t, endless, key)
@@ -114,11 +114,11 @@ func TestPerStepGuaranteeHoldsForEver(t *testing.T) {
 	} {
 		c := config(name, 3)
 		c.Failure = 0.1
-		plan := mechtest.Plan(t, c)
-		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < scale*(1-1e-15) || got > scale*(1+1e-15) {
+		calibration := mechtest.Plan(t, c)
+		if got := calibration.Scale.Float64() * calibration.Grid.Unit(); got < scale*(1-1e-15) || got > scale*(1+1e-15) {
 			t.Errorf("%s: scale %g, want %g", name, got, scale)
 		}
-		if b, err := plan.AppendBinary(nil); err != nil || b[0] != 1 {
+		if b, err := calibration.AppendBinary(nil); err != nil || b[0] != 1 {
 			t.Errorf("%s: plan %x, %v, want version 1", name, b, err)
 		}
 		stream := mechtest.ZeroStream(t, c)
@@ -136,8 +136,8 @@ func TestPerStepGuaranteeHoldsForEver(t *testing.T) {
 		}
 		c.Unit = zeroOut
 		half := mechtest.Plan(t, c)
-		if got := half.Scale.Float64() * 2; got != plan.Scale.Float64() {
-			t.Errorf("%s: twice the scale under zero-out is %g, want %g", name, got, plan.Scale.Float64())
+		if got := half.Scale.Float64() * 2; got != calibration.Scale.Float64() {
+			t.Errorf("%s: twice the scale under zero-out is %g, want %g", name, got, calibration.Scale.Float64())
 		}
 	}
 }

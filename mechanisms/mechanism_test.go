@@ -30,15 +30,15 @@ func TestStreamsOfOneMechanismAreIndependent(t *testing.T) {
 	for _, name := range everyName() {
 		c := batched(t)
 		c.Name, c.Printed, c.Scope = name, config(name, 3).Printed, scope(name, 4)
-		plan := mechtest.Plan(t, c)
-		mechanism, err := mechanisms.NewMechanism(c, plan)
+		calibration := mechtest.Plan(t, c)
+		mechanism, err := mechanisms.NewMechanism(c, calibration)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var shared, alone [3]*mechanisms.Stream
 		for k, of := range []*mechanisms.Mechanism{mechanism, mechanism, mechanism.Clone()} {
 			shared[k] = of.Open([32]byte{byte(k)})
-			if alone[k], err = mechanisms.Open(c, plan, [32]byte{byte(k)}); err != nil {
+			if alone[k], err = mechanisms.Open(c, calibration, [32]byte{byte(k)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,10 +66,10 @@ func TestStreamsOfOneMechanismAreIndependent(t *testing.T) {
 
 func TestNewMechanismRefusesWhatOpenRefuses(t *testing.T) {
 	c := config("blt", 2)
-	plan := mechtest.Plan(t, c)
+	calibration := mechtest.Plan(t, c)
 	c.Budget.Epsilon /= 2
-	if mechanism, err := mechanisms.NewMechanism(c, plan); err == nil || mechanism != nil {
-		t.Error("a plan that proves less than configured gets a mechanism")
+	if mechanism, err := mechanisms.NewMechanism(c, calibration); err == nil || mechanism != nil {
+		t.Error("a calibration that proves less than configured gets a mechanism")
 	}
 }
 
@@ -108,7 +108,7 @@ func TestFurtherStreamAllocatesLittle(t *testing.T) {
 func BenchmarkOpenFurtherStream(b *testing.B) {
 	c := mechtest.Config(32)
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
-	plan, mechanism := mechtest.Plan(b, c), mechanismOf(b)
+	calibration, mechanism := mechtest.Plan(b, c), mechanismOf(b)
 	b.Run("stream=further", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -118,7 +118,7 @@ func BenchmarkOpenFurtherStream(b *testing.B) {
 	b.Run("stream=first", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := mechanisms.NewMechanism(c, plan); err != nil {
+			if _, err := mechanisms.NewMechanism(c, calibration); err != nil {
 				b.Fatal(err)
 			}
 		}

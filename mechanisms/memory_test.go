@@ -39,8 +39,8 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := withMemory(32, memory)
 			c.Unit = protection.Event{Exchange: adjacency}
-			plan := mechtest.Plan(t, c)
-			g, err := plan.Guarantee(c)
+			calibration := mechtest.Plan(t, c)
+			g, err := calibration.Guarantee(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,22 +78,22 @@ func TestCalibrationsWithMemoryRoundTrip(t *testing.T) {
 		if c.Scope == fine.Scope && c.Contribution.Components[0].Quantiser != nil {
 			version = 5 // squared sensitivities that exceed 64 bits need this version
 		}
-		plan := mechtest.Plan(t, c)
-		b, err := plan.AppendBinary([]byte{9})
+		calibration := mechtest.Plan(t, c)
+		b, err := calibration.AppendBinary([]byte{9})
 		if err != nil || b[1] != version {
 			t.Fatalf("%x, %v", b, err)
 		}
 		back, err := mechanisms.ParseCalibration(b[1:])
-		if err != nil || !reflect.DeepEqual(back, plan) {
-			t.Errorf("%+v, %v, want %+v", back, err, plan)
+		if err != nil || !reflect.DeepEqual(back, calibration) {
+			t.Errorf("%+v, %v, want %+v", back, err, calibration)
 		}
 		for i := range b[1:] {
 			if _, err := mechanisms.ParseCalibration(b[1 : 1+i]); err == nil {
-				t.Errorf("%d bytes of a plan are one", i)
+				t.Errorf("%d bytes of a calibration are one", i)
 			}
 		}
 		if _, err := mechanisms.ParseCalibration(append(bytes.Clone(b[1:]), 0)); err == nil {
-			t.Error("a byte behind a plan is accepted")
+			t.Error("a byte behind a calibration is accepted")
 		}
 	}
 	b, err := mechtest.Plan(t, withMemory(3, 64)).AppendBinary(nil)
@@ -104,7 +104,7 @@ func TestCalibrationsWithMemoryRoundTrip(t *testing.T) {
 		b[len(b)-1-i] = 0xff
 	}
 	if _, err := mechanisms.ParseCalibration(b); err == nil {
-		t.Error("a plan with an error bound of NaN is accepted")
+		t.Error("a calibration with an error bound of NaN is accepted")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	widened := slices.Concat([]byte{5}, b[1:at+8], make([]byte, 8), b[at+8:at+16], make([]byte, 8), b[at+16:])
 	if _, err := mechanisms.ParseCalibration(widened); err == nil ||
 		!strings.Contains(err.Error(), "every distance fits version 4") {
-		t.Errorf("a plan of version 5 whose squares fit a word: %v", err)
+		t.Errorf("a calibration of version 5 whose squares fit a word: %v", err)
 	}
 }
 
@@ -163,8 +163,8 @@ func componentsWithMemory() mechanisms.Config {
 // and for a window. A lattice coarser than required and a too small scale must be refused too.
 func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 	c := withMemory(32, 65_536)
-	plan := mechtest.Plan(t, c)
-	if bits := plan.Grid.Bits(); bits < 27 || bits > 31 {
+	calibration := mechtest.Plan(t, c)
+	if bits := calibration.Grid.Bits(); bits < 27 || bits > 31 {
 		t.Errorf("a lattice of %d bits", bits)
 	}
 	f := func(want string, p mechanisms.Calibration, c mechanisms.Config) {
@@ -173,19 +173,19 @@ func TestGuaranteeRefusesCalibrationOfAnotherMemory(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	f("memory 65536, configured is 64", plan, withMemory(32, 64))
-	f("memory 65536, configured is a window", plan, config("blt", 32))
+	f("memory 65536, configured is 64", calibration, withMemory(32, 64))
+	f("memory 65536, configured is a window", calibration, config("blt", 32))
 	f("memory 0, configured is 64", mechtest.Plan(t, config("blt", 32)), withMemory(32, 64))
-	coarse := plan
+	coarse := calibration
 	coarse.Grid, _ = lattice.NewGrid(c.Clip())
 	f("too coarse for the memory", coarse, c)
-	short := plan
+	short := calibration
 	short.Scale.Mant -= 2
 	f("proves less", short, c)
 	fine := mechtest.Plan(t, config("blt", 32))
-	fine.Grid = plan.Grid
+	fine.Grid = calibration.Grid
 	f("lambda", fine, config("blt", 32))
-	both := plan
+	both := calibration
 	both.Filter = goldenFilter
 	f("exactly one of", both, c)
 }
@@ -227,13 +227,13 @@ func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
 func TestErrorBoundOfAMemoryCoversTheBump(t *testing.T) {
 	c := withMemory(3, 64)
 	c.Failure = 1e-3
-	plan := mechtest.Plan(t, c)
-	unit := plan.Scale.Float64() * plan.Grid.Unit()
+	calibration := mechtest.Plan(t, c)
+	unit := calibration.Scale.Float64() * calibration.Grid.Unit()
 	chi := math.Sqrt(3) + math.Sqrt(2*math.Log(1e3))
 	for _, step := range []uint64{1, 1000, 1 << 16, 1<<16 + 2, 1<<16 + 10, 1<<16 + 1000} {
-		if e := unit * math.Sqrt(plan.Decay.VarianceAt(step)) * chi; plan.ErrorBound < e ||
-			plan.ErrorBound > 2*unit*math.Sqrt(plan.Decay.Variance())*chi {
-			t.Errorf("step %d: noise %g, bound %g", step, e, plan.ErrorBound)
+		if e := unit * math.Sqrt(calibration.Decay.VarianceAt(step)) * chi; calibration.ErrorBound < e ||
+			calibration.ErrorBound > 2*unit*math.Sqrt(calibration.Decay.Variance())*chi {
+			t.Errorf("step %d: noise %g, bound %g", step, e, calibration.ErrorBound)
 		}
 	}
 }

@@ -27,8 +27,8 @@ func presence(memory uint64) mechanisms.Config {
 func TestUsersWithAMemory(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65_536} {
 		c := presence(memory)
-		plan := mechtest.Plan(t, c)
-		g, err := plan.Guarantee(c)
+		calibration := mechtest.Plan(t, c)
+		g, err := calibration.Guarantee(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,8 +53,8 @@ func TestUsersWithAMemory(t *testing.T) {
 		}
 		null := c
 		null.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 100, Steps: 1000}
-		if other := mechtest.Plan(t, null); !reflect.DeepEqual(other, plan) {
-			t.Errorf("H = %d: another plan under zero-out", memory)
+		if other := mechtest.Plan(t, null); !reflect.DeepEqual(other, calibration) {
+			t.Errorf("H = %d: another calibration under zero-out", memory)
 		}
 	}
 }
@@ -64,12 +64,12 @@ func TestUsersWithAMemory(t *testing.T) {
 // nothing for users.
 func TestCalibrationsOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	c := presence(1024)
-	plan := mechtest.Plan(t, c)
+	calibration := mechtest.Plan(t, c)
 	refused := func(what string, change func(*mechanisms.Config)) {
 		t.Helper()
 		c := c
 		change(&c)
-		if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+		if _, err := calibration.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 			t.Errorf("%s: %v, want ErrUnproved", what, err)
 		}
 	}
@@ -81,14 +81,14 @@ func TestCalibrationsOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	})
 	event := withMemory(5, 1024)
 	if _, err := mechtest.Plan(t, event).Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
-		t.Errorf("the plan of an event for a user: %v, want ErrUnproved", err)
+		t.Errorf("the calibration of an event for a user: %v, want ErrUnproved", err)
 	}
-	g, err := plan.EventGuarantee(c)
+	g, err := calibration.EventGuarantee(c)
 	if err != nil || g.Terms != event.Terms || !(g.Epsilon < 0.5) {
 		t.Fatalf("of one event: %+v, %v", g, err)
 	}
-	if same, err := plan.Guarantee(event); err != nil || same.Mu != g.Mu {
-		t.Errorf("as a plan of an event: %+v, %v, want µ = %g", same, err, g.Mu)
+	if same, err := calibration.Guarantee(event); err != nil || same.Mu != g.Mu {
+		t.Errorf("as a calibration of an event: %+v, %v, want µ = %g", same, err, g.Mu)
 	}
 	several := componentsWithMemory()
 	several.Unit = protection.User{Exchange: dp.Replace, Separation: 10, Steps: 95}

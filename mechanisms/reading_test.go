@@ -207,16 +207,16 @@ func TestNoiseLawsHaveTheRoundingOfTheirBatch(t *testing.T) {
 	for _, batch := range []uint64{1, 7, 1000} {
 		c := forgetful(16)
 		c.Batch = batch
-		plan := mechtest.Plan(t, c)
+		calibration := mechtest.Plan(t, c)
 		law, err := mechtest.Open(t, c, [32]byte{3}).NoiseLaw(0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		unit := plan.Component(0).Grid.Unit()
+		unit := calibration.Component(0).Grid.Unit()
 		if want := (3 + float64(batch)/2) * unit; law.Rounding != want {
 			t.Errorf("B = %d: rounding %g, want %g", batch, law.Rounding, want)
 		}
-		if want := plan.Component(0).Scale.Float64() * unit; law.Draw != want {
+		if want := calibration.Component(0).Scale.Float64() * unit; law.Draw != want {
 			t.Errorf("B = %d: a draw of %g, want %g", batch, law.Draw, want)
 		}
 	}

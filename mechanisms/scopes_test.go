@@ -85,17 +85,17 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 // one without have the same calibration.
 func TestCalibrationsAreOfTheirScope(t *testing.T) {
 	c := config("blt", 3)
-	plan := mechtest.Plan(t, c)
+	calibration := mechtest.Plan(t, c)
 	c.Scope = protection.Lifetime{Steps: 5, Within: 8}
-	if g, err := plan.Guarantee(c); err != nil || g.Terms != c.Terms {
-		t.Errorf("a lifetime within the window of the plan: %+v, %v", g, err)
+	if g, err := calibration.Guarantee(c); err != nil || g.Terms != c.Terms {
+		t.Errorf("a lifetime within the window of the calibration: %+v, %v", g, err)
 	}
 	for want, s := range map[string]protection.Scope{
 		"calibration has memory 0, configured is 8": protection.Decay{Steps: 8},
 		"proves less": protection.Lifetime{Steps: 5, Within: 1024},
 	} {
 		c.Scope = s
-		if _, err := plan.Guarantee(c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := calibration.Guarantee(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", s, err, want)
 		}
 	}

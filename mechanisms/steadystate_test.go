@@ -19,39 +19,39 @@ func TestDeviationSettles(t *testing.T) {
 		}
 	}
 	deviation := func(c mechanisms.Config, memory uint64) (mechanisms.Deviation, mechanisms.Calibration, float64) {
-		stream, plan := mechtest.Open(t, c, [32]byte{}), mechtest.Plan(t, c)
+		stream, calibration := mechtest.Open(t, c, [32]byte{}), mechtest.Plan(t, c)
 		d, err := stream.Deviation(0, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d, plan, plan.Scale.Float64() * plan.Grid.Unit()
+		return d, calibration, calibration.Scale.Float64() * calibration.Grid.Unit()
 	}
 	for _, memory := range []uint64{2, 64, 1000, 65536} {
-		d, plan, one := deviation(forgetful(memory), 0)
-		near("settled", d.SteadyState(), one*math.Sqrt(plan.Decay.Variance()), 1e-6)
-		if worst, bound := d.Worst(), one*math.Sqrt(plan.Decay.Peak()); !(worst <= bound && worst > 0.96*bound) {
+		d, calibration, one := deviation(forgetful(memory), 0)
+		near("settled", d.SteadyState(), one*math.Sqrt(calibration.Decay.Variance()), 1e-6)
+		if worst, bound := d.Worst(), one*math.Sqrt(calibration.Decay.Peak()); !(worst <= bound && worst > 0.96*bound) {
 			t.Errorf("memory %d: worst %g, bound %g", memory, worst, bound)
 		}
 		other, _, _ := deviation(forgetful(memory), 5000)
-		variance, err := plan.Decay.ReadingVariance(5000, 1<<40)
+		variance, err := calibration.Decay.ReadingVariance(5000, 1<<40)
 		if err != nil {
 			t.Fatal(err)
 		}
 		near("settled reading", other.SteadyState(), one*math.Sqrt(variance), 1e-6)
-		most, from := 0.0, uint64(settledPeriods*plan.Decay.Period())
-		for age := uint64(1); age < min(plan.Decay.Period(), 100_000); age++ {
+		most, from := 0.0, uint64(settledPeriods*calibration.Decay.Period())
+		for age := uint64(1); age < min(calibration.Decay.Period(), 100_000); age++ {
 			most = max(most, other.At(from+age))
 		}
 		near("worst reading", other.Worst(), most, 1e-3)
 	}
 	c := forgetful(0)
 	c.Scope = protection.Window{Steps: 256}
-	d, plan, one := deviation(c, 0)
-	near("window", d.SteadyState(), one*math.Sqrt(plan.Filter.VarianceAt(1<<40)), 1e-6)
+	d, calibration, one := deviation(c, 0)
+	near("window", d.SteadyState(), one*math.Sqrt(calibration.Filter.VarianceAt(1<<40)), 1e-6)
 	near("window, worst", d.Worst(), d.SteadyState(), 0)
 	c.Scope = protection.Lifetime{Steps: 100, Within: 256}
-	d, plan, one = deviation(c, 0)
-	near("horizon", d.SteadyState(), one*math.Sqrt(plan.Filter.VarianceAt(100)), 1e-6)
+	d, calibration, one = deviation(c, 0)
+	near("horizon", d.SteadyState(), one*math.Sqrt(calibration.Filter.VarianceAt(100)), 1e-6)
 	c = forgetful(0)
 	c.Name, c.Scope = "once-gaussian", protection.PerStep{}
 	d, _, one = deviation(c, 0)

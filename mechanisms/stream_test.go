@@ -259,7 +259,7 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 		c := mechtest.Config(n)
 		c.Scope, c.Batch = protection.Window{Steps: 4}, uint64(1+trial%4)
 		c.Contribution = contribution.OneComponent(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
-		plan := mechtest.Plan(t, mechanisms.Config{
+		calibration := mechtest.Plan(t, mechanisms.Config{
 			Name: "tree-gamma", Batch: c.Batch, Contribution: contribution.OneComponent(n, c.Clip()),
 			Budget: dp.Budget{Epsilon: 1},
 			Terms:  protection.Terms{Scope: c.Scope, Unit: oneEvent},
@@ -279,16 +279,16 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 			}
 		})
 		null := h.with(at, func(_ *noise.Identity, g *[]float64) { *g = nil })
-		sums := run(mechtest.Planted(t, c, plan, mechtest.Zero{}), h)
+		sums := run(mechtest.Planted(t, c, calibration, mechtest.Zero{}), h)
 		f := func(neighbour history, lambdas int64) {
 			t.Helper()
-			for i, sum := range run(mechtest.Planted(t, c, plan, mechtest.Zero{}), neighbour) {
+			for i, sum := range run(mechtest.Planted(t, c, calibration, mechtest.Zero{}), neighbour) {
 				square := int64(0)
 				for j := range sum {
-					d := int64(math.Ldexp(sum[j]-sums[i][j], -plan.Grid.Exp)) // exact: integers below 2⁵³ units
+					d := int64(math.Ldexp(sum[j]-sums[i][j], -calibration.Grid.Exp)) // exact: integers below 2⁵³ units
 					square += d * d
 				}
-				limit := lambdas * plan.Grid.Lambda
+				limit := lambdas * calibration.Grid.Lambda
 				if i < at/int(c.Batch) {
 					limit = 0
 				}

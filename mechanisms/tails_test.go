@@ -41,14 +41,14 @@ func TestDrawsReachTheSums(t *testing.T) {
 	for _, name := range everyName() {
 		c := config(name, 4)
 		c.Batch = 3
-		plan := mechtest.Plan(t, c)
-		scale := int64(math.Ceil(plan.Scale.Float64()))
+		calibration := mechtest.Plan(t, c)
+		scale := int64(math.Ceil(calibration.Scale.Float64()))
 		if limit := int64(1<<52) / (29 * 8); scale > limit {
 			t.Fatalf("%s: scale %d leaves no room for exact sums below 2^53", name, scale)
 		}
 		t.Run(name, func(t *testing.T) {
 			sumtest.DrawsReachTheRelease(t, 29, scale, c.Dimension(), func(sampler noise.Sampler) sumtest.Sum {
-				return units{mechtest.Planted(t, c, plan, sampler), plan.Grid.Exp}
+				return units{mechtest.Planted(t, c, calibration, sampler), calibration.Grid.Exp}
 			})
 		})
 	}
@@ -63,32 +63,32 @@ func TestTailDrawsReachTheSums(t *testing.T) {
 		if name == "blt" || c.Scope == (protection.PerStep{}) {
 			node.Block = 1
 		}
-		plan := mechtest.Plan(t, c)
+		calibration := mechtest.Plan(t, c)
 		var sampler noise.Sampler
 		var err error
 		switch {
 		case strings.Contains(name, "gamma"):
-			sampler, err = noise.NewGamma(plan.Scale, c.Dimension())
+			sampler, err = noise.NewGamma(calibration.Scale, c.Dimension())
 		case strings.Contains(name, "laplace"):
-			sampler, err = noise.NewLaplace(plan.Scale)
+			sampler, err = noise.NewLaplace(calibration.Scale)
 		default:
-			sampler, err = noise.NewGaussian(plan.Scale)
+			sampler, err = noise.NewGaussian(calibration.Scale)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		drawn, _ := sumtest.FarVector(t, node, sampler)
-		stream, err := mechanisms.Open(c, plan, sumtest.FarKey(t, node))
+		stream, err := mechanisms.Open(c, calibration, sumtest.FarKey(t, node))
 		if err != nil {
 			t.Fatal(err)
 		}
 		stream.Add(noise.Identity{}, nil)
 		farthest := 0.0
 		for i, y := range stream.Sum(0) {
-			if want := float64(drawn[i]) * plan.Grid.Unit(); y != want {
+			if want := float64(drawn[i]) * calibration.Grid.Unit(); y != want {
 				t.Fatalf("%s, coordinate %d: release %g, drawn was %g", name, i+1, y, want)
 			}
-			farthest = max(farthest, math.Abs(float64(drawn[i]))/plan.Scale.Float64())
+			farthest = max(farthest, math.Abs(float64(drawn[i]))/calibration.Scale.Float64())
 		}
 		if farthest < 6 {
 			t.Errorf("%s: the farthest draw is %.4g scales: the test tests no tail", name, farthest)

@@ -31,13 +31,13 @@ func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	f := func(name string, want float64) {
 		t.Helper()
 		c := user(name)
-		plan := mechtest.Plan(t, c)
-		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < want*(1-1e-15) || got > want*(1+1e-15) {
+		calibration := mechtest.Plan(t, c)
+		if got := calibration.Scale.Float64() * calibration.Grid.Unit(); got < want*(1-1e-15) || got > want*(1+1e-15) {
 			t.Errorf("%s: scale %.10g, want %.10g", name, got, want)
 		}
 		c.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 100}
-		if other := mechtest.Plan(t, c); !reflect.DeepEqual(other, plan) {
-			t.Errorf("%s: another plan under zero-out", name)
+		if other := mechtest.Plan(t, c); !reflect.DeepEqual(other, calibration) {
+			t.Errorf("%s: another calibration under zero-out", name)
 		}
 	}
 	f("tree-gaussian", 2*math.Sqrt(squares)/mu)
@@ -52,36 +52,36 @@ func TestEventGuaranteeIsOfTheSameCalibration(t *testing.T) {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := user(name)
 			c.Unit = protection.User{Exchange: adjacency, Separation: 100}
-			plan := mechtest.Plan(t, c)
-			of, err := plan.Guarantee(c)
+			calibration := mechtest.Plan(t, c)
+			of, err := calibration.Guarantee(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, err := plan.EventGuarantee(c)
+			g, err := calibration.EventGuarantee(c)
 			if err != nil || g.Unit != (protection.Event{Exchange: adjacency}) || g.Scope != c.Scope || g.Delta != of.Delta ||
 				!(g.Epsilon < of.Epsilon/2) {
 				t.Errorf("%s: %+v, %v, of a user %+v", name, g, err, of)
 			}
 			c.Unit, c.Budget.Epsilon = protection.Event{Exchange: adjacency}, g.Epsilon*(1+1e-12)
-			again, err := plan.Guarantee(c)
+			again, err := calibration.Guarantee(c)
 			if err != nil || again.Mu != g.Mu || again.Curve != g.Curve {
-				t.Errorf("%s: as a plan of an event: %+v, %v, want %+v", name, again, err, g)
+				t.Errorf("%s: as a calibration of an event: %+v, %v, want %+v", name, again, err, g)
 			}
 			c.Budget.Epsilon = g.Epsilon * (1 - 1e-9)
-			if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+			if _, err := calibration.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 				t.Errorf("%s: proves less than the event's epsilon: %v", name, err)
 			}
 			c = user(name)
 			c.Unit = separated(93) // k = 12 events a user
-			if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+			if _, err := calibration.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 				t.Errorf("%s: one event more in a window: %v, want ErrUnproved", name, err)
 			}
 			event := config(name, 5)
 			event.Scope, event.Unit = protection.Window{Steps: 1024}, protection.Event{Exchange: adjacency}
 			if _, err := mechtest.Plan(t, event).Guarantee(user(name)); !errors.Is(err, mechanisms.ErrUnproved) {
-				t.Errorf("%s: the plan of an event for a user: %v, want ErrUnproved", name, err)
+				t.Errorf("%s: the calibration of an event for a user: %v, want ErrUnproved", name, err)
 			}
-			if same, err := plan.EventGuarantee(event); err != nil || same != g {
+			if same, err := calibration.EventGuarantee(event); err != nil || same != g {
 				t.Errorf("%s: asked by the configuration of an event: %+v, %v", name, same, err)
 			}
 		}
@@ -137,8 +137,9 @@ func TestEqualComponentsHaveEqualNoiseAtUserLevel(t *testing.T) {
 			c.Contribution = contribution.Contribution{Components: []contribution.Component{
 				{Name: "first", Size: 2, Clip: 1, Share: 1}, {Name: "second", Size: 2, Clip: 1, Share: 1},
 			}}
-			plan := mechtest.Plan(t, c)
-			if first, second := plan.Component(0), plan.Component(1); first.Scale != second.Scale || first.Grid != second.Grid {
+			calibration := mechtest.Plan(t, c)
+			if first, second := calibration.Component(0), calibration.Component(1); first.Scale != second.Scale ||
+				first.Grid != second.Grid {
 				t.Errorf("%v, %v: scales %g and %g", scope, unit, first.Scale.Float64(), second.Scale.Float64())
 			}
 		}

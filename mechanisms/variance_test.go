@@ -74,18 +74,20 @@ func TestVarianceIsTheCertifiedOne(t *testing.T) {
 				t.Errorf("%s W=%d: %g ± %g, want %g", name, c.window, mean, spread, want)
 			}
 		}
-		f("tree-gaussian", c.window, h*(h-1+1/float64(c.window))) // h nodes of variance h(Δ/µ)², less the zeros at the end of a place
+		// h nodes of variance h(Δ/µ)², less the zeros at the end of a place
+		f("tree-gaussian", c.window, h*(h-1+1/float64(c.window)))
 		f("blt", 8*c.window, response.Variance(c.window))
 	}
 	for _, name := range []string{"tree-gaussian", "blt"} {
 		config := config(name, 16)
-		plan := mechtest.Plan(t, config)
+		calibration := mechtest.Plan(t, config)
 		whole, _ := released(t, mechtest.Open(t, config, [32]byte{9}), 64, short)
-		half, err := noise.NewGaussian(noise.Scale{Mant: plan.Scale.Mant, Exp: plan.Scale.Exp - 1})
+		half, err := noise.NewGaussian(noise.Scale{Mant: calibration.Scale.Mant, Exp: calibration.Scale.Exp - 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mean, spread := released(t, mechtest.Planted(t, config, plan, half), 64, short); mean+6.11*spread > whole/3 {
+		if mean, spread := released(t, mechtest.Planted(t, config, calibration, half), 64,
+			short); mean+6.11*spread > whole/3 {
 			t.Errorf("%s at half scale: %g ± %g, at full scale %g", name, mean, spread, whole)
 		}
 	}

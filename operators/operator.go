@@ -82,12 +82,13 @@ type Testing interface {
 
 	Experiment() *Experiment // nil: no experiment is configured
 
-	// Turns returns the first steps, ascending, of all experiments that the params of a stream define.
-	Turns(params []byte) (steps []uint64, err error)
+	// Starts returns the first steps, ascending, of all experiments that the params of a stream define.
+	Starts(params []byte) (steps []uint64, err error)
 
 	// Next returns the bytes to append to the params of a stream, so that the present experiment ends before a step and
 	// the next one starts with it. No process may have computed that step yet. The choice of the step may depend on the
-	// releases of the first `announced` steps. Next refuses a step that is not after the first steps of all experiments.
+	// releases of the first `announced` steps. Next refuses a step that is not after the first steps of all
+	// experiments.
 	Next(params []byte, step, announced uint64) ([]byte, error)
 
 	// Wider returns how many times as wide the bands of an experiment that Next appends are, at its expected number of

@@ -15,7 +15,7 @@ type sender struct {
 	topic    string
 	builders []records.Builder
 	fixed    int32 // partition for all records; −1: no fixed partition
-	turn     int32
+	next     int32
 	rate     float64 // records per second; 0: unlimited
 	began    time.Time
 	taken    int
@@ -56,8 +56,8 @@ func (s *sender) partition(place []byte) int32 {
 	case place != nil:
 		return kafka.PartitionOf(place, len(s.builders))
 	}
-	p := s.turn
-	s.turn = (s.turn + 1) % int32(len(s.builders))
+	p := s.next
+	s.next = (s.next + 1) % int32(len(s.builders))
 	return p
 }
 

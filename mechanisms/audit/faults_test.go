@@ -173,7 +173,7 @@ func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
 // of the nodes that active returns.
 type slowTree struct {
 	window, steps uint64
-	plan          mechanisms.Calibration
+	calibration   mechanisms.Calibration
 	sampler       noise.Sampler
 	total         []lattice.Int128
 	drawn         map[noise.NodeID][]int64
@@ -185,7 +185,7 @@ func newSlowTree(
 ) *slowTree {
 	t.Helper()
 	tree := &slowTree{
-		window: c.Scope.Span(), plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension()),
+		window: c.Scope.Span(), calibration: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension()),
 		active: active,
 	}
 	_ = tree.Restore(nil)
@@ -207,7 +207,7 @@ func (s *slowTree) Add(dst []float64, v []int64, chain *noise.Chain) {
 		for _, id := range shown {
 			y = y.AddInt64(s.drawn[id][i])
 		}
-		dst[i] = s.plan.Grid.Float64(y)
+		dst[i] = s.calibration.Grid.Float64(y)
 	}
 }
 

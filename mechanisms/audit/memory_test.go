@@ -99,10 +99,10 @@ func short(c mechanisms.Config) mechanisms.Config {
 // definedSum is the mechanism computed from its definition, in floating point, optionally with a fault.
 type definedSum struct {
 	mechanisms.Sum
-	f       definition.Decaying
-	plan    mechanisms.Calibration
-	sampler noise.Sampler
-	fault   string
+	f           definition.Decaying
+	calibration mechanisms.Calibration
+	sampler     noise.Sampler
+	fault       string
 
 	step   uint64
 	sums   []float64
@@ -138,7 +138,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 			u += math.Sin(n)
 		}
 		d.sums[i] = d.f.Decay*d.sums[i] + u
-		dst[i] = d.sums[i] * d.plan.Grid.Unit()
+		dst[i] = d.sums[i] * d.calibration.Grid.Unit()
 		reset := d.step%d.f.Period == 0
 		switch {
 		case d.fault == "reset that depends on data" && added > 0,
@@ -155,7 +155,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 func defined(fault string) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		d := &definedSum{
-			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewDecaying(p.Decay), plan: p,
+			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewDecaying(p.Decay), calibration: p,
 			sampler: sampler(t, c, p.Scale), fault: fault,
 			sums: make([]float64, c.Dimension()), drawn: make([]int64, c.Dimension()),
 		}

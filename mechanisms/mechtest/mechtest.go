@@ -42,7 +42,7 @@ func ZeroStream(tb testing.TB, c mechanisms.Config) *mechanisms.Stream {
 	return Planted(tb, c, Plan(tb, c), Zero{})
 }
 
-// plans caches calibrations by the configuration, printed by fmt.
+// calibrations caches calibrations by the configuration, printed by fmt.
 var plans sync.Map
 
 // Plan calibrates c. It caches the result if fmt prints all of c; a configuration with pointers is calibrated each
@@ -52,18 +52,18 @@ func Plan(tb testing.TB, c mechanisms.Config) mechanisms.Calibration {
 	key := fmt.Sprintf("%#v", c)
 	known, found := plans.Load(key)
 	if !found {
-		plan, err := mechanisms.Calibrate(c)
+		calibration, err := mechanisms.Calibrate(c)
 		if err != nil {
 			tb.Fatal(err)
 		}
 		if strings.Contains(key, ")(0x") {
-			return plan
+			return calibration
 		}
-		known, _ = plans.LoadOrStore(key, plan)
+		known, _ = plans.LoadOrStore(key, calibration)
 	}
-	plan := known.(mechanisms.Calibration)
-	plan.Components = slices.Clone(plan.Components)
-	return plan
+	calibration := known.(mechanisms.Calibration)
+	calibration.Components = slices.Clone(calibration.Components)
+	return calibration
 }
 
 // Open opens a stream of c with real noise and the given key.

@@ -36,7 +36,8 @@ func TestUnitsReturnTheirFigures(t *testing.T) {
 			unit: User{Exchange: dp.ZeroOut, Separation: 3}, name: "user", exchange: dp.ZeroOut, separation: 3, several: true,
 			among: 12, figures: UnitFigures{Separation: 3},
 			words: Words{
-				Claim: "each user's events among the newest 12 steps, more for older ones", Aged: "the events of a user in one window",
+				Claim:   "each user's events among the newest 12 steps, more for older ones",
+				Aged:    "the events of a user in one window",
 				Promise: ", for all events of one user in it, each exchanged for any of the same user id",
 				Brief:   ", whose events are 3 steps apart",
 				Bound:   " (an exchange under both), events of one user at least 3 steps apart",

@@ -162,7 +162,7 @@ func (c operator) kind() byte {
 // canonical returns the text of a plan: the specification and the experiment.
 func (c operator) canonical() string { return c.spec.canonical() + c.test.Canonical() }
 
-var errPlan = errors.New("aggregate: plan: not that of this specification")
+var errPlan = errors.New("aggregate: params: not of this specification")
 
 // read returns the operator with the experiments that a plan adds to those of the settings. It refuses a plan of other
 // settings.
@@ -225,7 +225,7 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim
 }
 
 // Turns returns operators.Testing's Turns.
-func (c operator) Turns(params []byte) (steps []uint64, err error) {
+func (c operator) Starts(params []byte) (steps []uint64, err error) {
 	if c, err = c.read(params); err != nil {
 		return nil, err
 	}

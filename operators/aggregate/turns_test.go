@@ -200,7 +200,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	forever, lifetime := config(t, life(8, 100), experimental()...)
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=4,20")...)
 	frozen := plan(t, c, m, 50)
-	if steps, err := c.Turns(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
+	if steps, err := c.Starts(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
 		t.Errorf("%v, %v", steps, err)
 	}
 	refuse := func(c operator, frozen []byte, step uint64, want string) {
@@ -218,7 +218,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	for step := uint64(51); ; step++ {
 		line, err := forever.Next(frozen, step, step/2)
 		if err != nil {
-			if steps, _ := forever.Turns(frozen); len(steps) != trial.MaxTurns || !strings.Contains(err.Error(), "no room") {
+			if steps, _ := forever.Starts(frozen); len(steps) != trial.MaxTurns || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("%d experiments: %v", len(steps), err)
 			}
 			break

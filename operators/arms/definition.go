@@ -114,18 +114,18 @@ func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 // largest is the greatest absolute value of a mapped loss.
 const largest = 0.5
 
-// planVersion is the first line of the params that Params stores.
-const planVersion = "1"
+// paramsVersion is the first line of the params that Params stores.
+const paramsVersion = "1"
 
 // Params returns the version and the list of arms, each on a line. A deployment freezes them.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
-	return []byte(planVersion + "\n" + strings.Join(c.Arms, "\n")), nil
+	return []byte(paramsVersion + "\n" + strings.Join(c.Arms, "\n")), nil
 }
 
 func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
 	lines := strings.Split(string(params), "\n")
-	if lines[0] != planVersion || len(lines) < 3 || len(lines) > 1+maxArms {
-		return nil, fmt.Errorf("arms: plan: not one of version %s", planVersion)
+	if lines[0] != paramsVersion || len(lines) < 3 || len(lines) > 1+maxArms {
+		return nil, fmt.Errorf("arms: params: not one of version %s", paramsVersion)
 	}
 	c.Arms = lines[1:]
 	return New(c.Config, stream)

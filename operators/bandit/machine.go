@@ -41,7 +41,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, n, c.Actions.Records)
 	}
 	if len(p.Episodes) != c.episodes() {
-		return nil, fmt.Errorf("bandit: a plan of %d episodes, want %d", len(p.Episodes), c.episodes())
+		return nil, fmt.Errorf("bandit: params: %d episodes, want %d", len(p.Episodes), c.episodes())
 	}
 	table, err := actions.New(c.Actions)
 	if err != nil {
@@ -81,7 +81,7 @@ func (m *Machine) open() error {
 	n := len(m.middle)
 	shape := m.config.geometry()
 	if shape.dimension != m.plan.Dimension {
-		return fmt.Errorf("bandit: plan: directions of %d dimensions, and the set has %d", m.plan.Dimension, shape.dimension)
+		return fmt.Errorf("bandit: params: directions of %d dimensions, and the set has %d", m.plan.Dimension, shape.dimension)
 	}
 	if shape.dimension < n {
 		tangent, err := convex.NewTangent(m.config.Set)

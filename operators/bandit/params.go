@@ -165,14 +165,14 @@ func (p Params) validate() error {
 
 // The stored form of a plan is version ‖ dimension ‖ centres ‖ reach ‖ episodes.
 const (
-	planVersion = 4
-	planHead    = 1 + 3*8 // length of everything before the episodes, bytes
-	episodeLen  = 3 * 8
+	paramsVersion = 4
+	planHead      = 1 + 3*8 // length of everything before the episodes, bytes
+	episodeLen    = 3 * 8
 )
 
 // AppendBinary appends the plan's stored form.
 func (p Params) AppendBinary(dst []byte) []byte {
-	dst = append(dst, planVersion)
+	dst = append(dst, paramsVersion)
 	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
 	number(float64(p.Dimension))
 	number(p.Centres)
@@ -187,8 +187,8 @@ func (p Params) AppendBinary(dst []byte) []byte {
 
 // ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
-	if len(b) <= planHead || b[0] != planVersion || (len(b)-planHead)%episodeLen != 0 {
-		return Params{}, fmt.Errorf("bandit: plan: not one of version %d", planVersion)
+	if len(b) <= planHead || b[0] != paramsVersion || (len(b)-planHead)%episodeLen != 0 {
+		return Params{}, fmt.Errorf("bandit: params: not one of version %d", paramsVersion)
 	}
 	rest := b[1:]
 	number := func() float64 {
@@ -204,7 +204,7 @@ func ParseParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	if again := p.AppendBinary(nil); !slices.Equal(again, b) {
-		return Params{}, errors.New("bandit: plan: malformed")
+		return Params{}, errors.New("bandit: params: malformed")
 	}
 	return p, nil
 }

@@ -117,7 +117,7 @@ func (x Columns) noiseFactor() float64 { return math.Sqrt(1 + float64(x.Share)/g
 
 func (x Columns) validate() error {
 	if x != (Columns{}) && (x.Number < 1 || x.Number > 2 || x.Share == 0) {
-		return errors.New("coco: plan: columns of a band that are not 1 or 2 with a share")
+		return errors.New("coco: params: columns of a band that are not 1 or 2 with a share")
 	}
 	return nil
 }

@@ -45,17 +45,17 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, err
 	}
 	if (c.Band.Level > 0) != (p.Band != Columns{}) || p.Band.Number != c.bandColumns() {
-		return nil, fmt.Errorf("coco: plan: %d columns of a band, the settings have %d", p.Band.Number, c.bandColumns())
+		return nil, fmt.Errorf("coco: params: %d columns of a band, the settings have %d", p.Band.Number, c.bandColumns())
 	}
 	if n := c.Set.Dimension() + c.bandColumns(); stream.Dimension() != n || stream.Components() != p.components() {
 		return nil, fmt.Errorf("coco: dimension %d: the stream has %d, in %d components", n, stream.Dimension(),
 			stream.Components())
 	}
 	if p.Means && !c.searches() {
-		return nil, fmt.Errorf("coco: plan: means of sums: only llo with constants search follows them, not update %s", c.Update)
+		return nil, fmt.Errorf("coco: params: means of sums: only llo with constants search follows them, not update %s", c.Update)
 	}
 	if want := p.Contributions.entries(c.Set.Dimension()) + c.bandColumns(); len(stream.Scratch()) != want {
-		return nil, fmt.Errorf("coco: plan: contributions of %d numbers: the stream takes %d", want, len(stream.Scratch()))
+		return nil, fmt.Errorf("coco: params: contributions of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
 	if stream.PerStep() != (c.Update == OGD) {
 		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd needs once-gaussian or once-gamma, which release single steps, and these two mechanisms need ogd",
@@ -63,7 +63,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	memory, decays := stream.Memory()
 	if past := p.Past.Point; past != nil && (len(past) != c.Set.Dimension() || !decays) {
-		return nil, fmt.Errorf("coco: plan: a past of %d coordinates: the set has %d, and only a stream with a memory goes on after one",
+		return nil, fmt.Errorf("coco: params: a past of %d coordinates: the set has %d, and only a stream with a memory goes on after one",
 			len(past), c.Set.Dimension())
 	}
 	if decays && (!c.remembers() || c.OwnConvexity) {

@@ -42,8 +42,8 @@ type Inherited struct {
 }
 
 const (
-	planVersion = 1 // stores C_W
-	planLen     = 1 + 8
+	paramsVersion = 1 // stores C_W
+	planLen       = 1 + 8
 
 	contributionsVersion = 2 // also stores the rule for contributions
 	contributionsLen     = planLen + 1 + 4*8
@@ -94,12 +94,12 @@ func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Inherited,
 
 func (p Params) validate() error {
 	if !(p.CW >= 0 && p.CW <= math.MaxFloat64) {
-		return fmt.Errorf("coco: plan: C_W %g: negative or not finite", p.CW)
+		return fmt.Errorf("coco: params: C_W %g: negative or not finite", p.CW)
 	}
 	finite := func(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 	if !(p.Past.Weight >= 0 && finite(p.Past.Weight)) || (p.Past.Weight > 0) != (len(p.Past.Point) > 0) ||
 		!all(p.Past.Point, finite) {
-		return errors.New("coco: plan: a past whose weight is not above 0, or whose numbers are not finite")
+		return errors.New("coco: params: a past whose weight is not above 0, or whose numbers are not finite")
 	}
 	if err := p.Band.validate(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (l Contributions) validate() error {
 	centred := l.Rule == ruleCentre && l.Reach > 0 && l.Pull >= 0 && math.Abs(l.Pull)+math.Abs(l.Offset) <= math.MaxFloat64
 	around := l.Rule == ruleNorm && l.Reach == 0 && l.Pull == 0 && l.Offset == 0
 	if !centred && !around {
-		return fmt.Errorf("coco: plan: rule %d of contributions with other numbers than it has", l.Rule)
+		return fmt.Errorf("coco: params: rule %d of contributions with other numbers than it has", l.Rule)
 	}
 	return contribution.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
@@ -134,7 +134,7 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.FullTangent && !p.Means && p.Band == (Columns{}) {
-		dst = append(dst, planVersion)
+		dst = append(dst, paramsVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
 	l, version := p.Contributions, byte(contributionsVersion)
@@ -171,12 +171,12 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 
 // ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
-	version, head := byte(planVersion), planLen
+	version, head := byte(paramsVersion), planLen
 	if len(b) > 0 {
 		version = b[0]
 	}
 	switch version {
-	case planVersion:
+	case paramsVersion:
 	case contributionsVersion, pastVersion, fullTangentVersion:
 		head = contributionsLen
 	case meansVersion:
@@ -184,26 +184,26 @@ func ParseParams(b []byte) (Params, error) {
 	case bandVersion:
 		head = bandLen
 	default:
-		return Params{}, fmt.Errorf("coco: plan: version %d, which this software does not know", version)
+		return Params{}, fmt.Errorf("coco: params: version %d, which this software does not know", version)
 	}
 	want, past := head, version == pastVersion || version >= fullTangentVersion && len(b) > head
 	if past { // at least a weight and one coordinate follow
 		want = max(head+2*8, len(b)-(len(b)-head)%8)
 	}
 	if len(b) != want {
-		return Params{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
+		return Params{}, fmt.Errorf("coco: params: %d bytes, want %d", len(b), want)
 	}
 	p := Params{
 		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), FullTangent: version == fullTangentVersion,
 		Means: version == meansVersion,
 	}
-	if version != planVersion {
+	if version != paramsVersion {
 		var f [4]float64
 		readFloats(f[:], b[planLen+1:])
 		p.Contributions = Contributions{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
 		clip := p.Contributions.Rule == ruleClip && (version == contributionsVersion || p.Contributions != Contributions{})
 		if clip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
-			return Params{}, errors.New("coco: plan: not the form in which rules of contributions are written")
+			return Params{}, errors.New("coco: params: not the form in which rules of contributions are written")
 		}
 	}
 	if version >= meansVersion {
@@ -213,11 +213,11 @@ func ParseParams(b []byte) (Params, error) {
 			p.Means = bits&meansBit != 0
 			p.Band = Columns{Number: int(b[meansLen]), Share: binary.LittleEndian.Uint32(b[meansLen+1:])}
 			if p.Band == (Columns{}) {
-				return Params{}, errors.New("coco: plan: no columns where there are some")
+				return Params{}, errors.New("coco: params: no columns where there are some")
 			}
 		}
 		if bits > most {
-			return Params{}, fmt.Errorf("coco: plan: %d says whether costs are projected, not 0 to %d", bits, most)
+			return Params{}, fmt.Errorf("coco: params: %d says whether costs are projected, not 0 to %d", bits, most)
 		}
 		p.FullTangent = bits&fullTangentBit != 0
 	}
@@ -227,7 +227,7 @@ func ParseParams(b []byte) (Params, error) {
 		p.Past = Inherited{Weight: numbers[0], Point: numbers[1:]}
 	}
 	if math.Signbit(p.CW) {
-		return Params{}, errors.New("coco: plan: C_W negative")
+		return Params{}, errors.New("coco: params: C_W negative")
 	}
 	return p, p.validate()
 }

@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms"
 )
 
-// planVersion is the first line of params. S follows it.
-const planVersion = "3"
+// paramsVersion is the first line of params. S follows it.
+const paramsVersion = "3"
 
 // maxDerivedWeights is the largest default of S.
 const maxDerivedWeights = 2.5
@@ -21,20 +21,20 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	if c.products.length > 0 {
 		lines = c.lines
 	}
-	head := []string{planVersion, strconv.FormatFloat(c.maxWeights, 'g', -1, 64)}
+	head := []string{paramsVersion, strconv.FormatFloat(c.maxWeights, 'g', -1, 64)}
 	return []byte(strings.Join(append(head, lines...), "\n")), nil
 }
 
 // read returns the operator with the S and the arms of a plan.
 func (c operator) read(params []byte) (operator, error) {
 	version, rest, _ := strings.Cut(string(params), "\n")
-	if version != planVersion {
-		return c, errors.New("linucb: plan: not one of version " + planVersion)
+	if version != paramsVersion {
+		return c, errors.New("linucb: params: not one of version " + paramsVersion)
 	}
 	text, rest, more := strings.Cut(rest, "\n")
 	most, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(most >= 1e-6 && most <= 1e6) {
-		return c, errors.New("linucb: plan: weights have no largest norm")
+		return c, errors.New("linucb: params: weights have no largest norm")
 	}
 	if !c.derived && c.maxWeights != most {
 		return c, errors.New("linucb: ORIEL_WEIGHTS_MAX is not what the deployment began with, which is " + text)
@@ -45,14 +45,14 @@ func (c operator) read(params []byte) (operator, error) {
 		lines = strings.Split(rest, "\n")
 	}
 	if len(lines) != len(c.arms) {
-		return c, errors.New("linucb: plan: not of as many arms as ORIEL_ARMS")
+		return c, errors.New("linucb: params: not of as many arms as ORIEL_ARMS")
 	}
 	if c.arms = lines; c.products.length == 0 {
 		return c, nil
 	}
 	arms, p, ok := readProducts(c.arms)
 	if !ok || p.length != c.products.length {
-		return c, errors.New("linucb: plan: not of arms with as many features as those of ORIEL_ARM_FEATURES")
+		return c, errors.New("linucb: params: not of arms with as many features as those of ORIEL_ARM_FEATURES")
 	}
 	c.arms, c.products = arms, p
 	return c, nil

@@ -246,9 +246,9 @@ func TestServedReferenceModelMatchesMachine(t *testing.T) {
 			}
 			sum := &recorder{}
 			machine := overReleases(t, c, mechanismOf(t, m, plan), sum)
-			frozen, errPlan := c.Params(m)
+			frozen, errParams := c.Params(m)
 			made, err := c.ReferenceModel(frozen)
-			if err := errors.Join(errPlan, err); err != nil {
+			if err := errors.Join(errParams, err); err != nil {
 				t.Fatal(err)
 			}
 			made.Begin()

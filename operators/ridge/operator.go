@@ -78,26 +78,26 @@ func (c operator) component() contribution.Component {
 // Require sets the contribution of a row.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component()}}
-	return checkPlan(params, params == nil)
+	return checkParams(params, params == nil)
 }
 
-// planVersion is the only content of a plan, because all numbers come from settings and from the mechanism's plan.
-const planVersion = 1
+// paramsVersion is the only content of a plan, because all numbers come from settings and from the mechanism's plan.
+const paramsVersion = 1
 
-var errPlan = errors.New("ridge: plan: not the one byte that this software knows")
+var errParams = errors.New("ridge: params: not the one byte that this software knows")
 
-func checkPlan(params []byte, none bool) error {
-	if none || slices.Equal(params, []byte{planVersion}) {
+func checkParams(params []byte, none bool) error {
+	if none || slices.Equal(params, []byte{paramsVersion}) {
 		return nil
 	}
-	return errPlan
+	return errParams
 }
 
 // Params freezes only the version.
-func (c operator) Params(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
+func (c operator) Params(mechanisms.Config) ([]byte, error) { return []byte{paramsVersion}, nil }
 
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	if err := checkPlan(params, false); err != nil {
+	if err := checkParams(params, false); err != nil {
 		return nil, err
 	}
 	return newMachine(c, sums)
@@ -125,7 +125,7 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
-	return newReference(c), checkPlan(params, false)
+	return newReference(c), checkParams(params, false)
 }
 
 // predict returns the prediction for an event from weights, clamped to the label's range.

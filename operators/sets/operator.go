@@ -87,8 +87,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// planVersion is the first line of the params that Params stores.
-const planVersion = "1"
+// paramsVersion is the first line of the params that Params stores.
+const paramsVersion = "1"
 
 // Params freezes the version, the rates of the rule draws, and the list of elements, each on a line.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
@@ -99,18 +99,18 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return []byte(planVersion + "\n" + r.line() + "\n" + strings.Join(c.Elements, "\n")), nil
+	return []byte(paramsVersion + "\n" + r.line() + "\n" + strings.Join(c.Elements, "\n")), nil
 }
 
 // read reads params.
 func (c operator) read(params []byte) (elements []string, r rates, err error) {
 	lines := strings.Split(string(params), "\n")
-	if lines[0] != planVersion || len(lines) != 2+len(c.Elements) {
-		return nil, rates{}, errors.New("sets: plan: not of version " + planVersion + ", or not of these elements")
+	if lines[0] != paramsVersion || len(lines) != 2+len(c.Elements) {
+		return nil, rates{}, errors.New("sets: params: not of version " + paramsVersion + ", or not of these elements")
 	}
 	r, ok := parseRates(lines[1])
 	if c.Draws && (!ok || r.explorations > c.Horizon) || !c.Draws && lines[1] != r.line() {
-		return nil, rates{}, errors.New("sets: plan: not one of these rates")
+		return nil, rates{}, errors.New("sets: params: not one of these rates")
 	}
 	return lines[2:], r, nil
 }

@@ -344,7 +344,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	})
 	good := c.encode()
 	for i := range good {
-		if _, err := c.parsePlan(good[:i]); err == nil {
+		if _, err := c.parseParams(good[:i]); err == nil {
 			t.Fatalf("a plan cut at %d is taken", i)
 		}
 	}

@@ -118,19 +118,19 @@ func (c operator) read(b []byte) (params, error) {
 	if c.listed() {
 		var ok bool
 		if b, length, ok = readLength(b); !ok {
-			return params{}, errPlan
+			return params{}, errParams
 		}
 	}
 	if c.tuned() {
 		var ok bool
 		if b, copies, r, ok = readTuned(b, c.printed); !ok || c.copies > 0 && copies != c.copies {
-			return params{}, errPlan
+			return params{}, errParams
 		}
 	}
 	if len(b) == 0 || b[0] != c.version() {
-		return params{}, errPlan
+		return params{}, errParams
 	}
-	p, err := c.parsePlan(b)
+	p, err := c.parseParams(b)
 	p.copies, p.regulariser, p.length = copies, r, length
 	return p, err
 }

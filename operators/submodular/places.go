@@ -119,27 +119,27 @@ type params struct {
 	length float64 // M, the length bound of a position's gains; 0: gains are centred on ½
 }
 
-// These are the versions of a plan; its settings decide which one it has. In planOfRelief, leaders and shares have a
-// regulariser derived from the noise. With the printed rate they have planVersion, and the regulariser of the source
-// paper. In planOfMeans, sets of argmax and leaders follow means.
+// These are the versions of a plan; its settings decide which one it has. In paramsOfRelief, leaders and shares have a
+// regulariser derived from the noise. With the printed rate they have paramsVersion, and the regulariser of the source
+// paper. In paramsOfMeans, sets of argmax and leaders follow means.
 const (
-	planVersion  = 1
-	planOfRelief = 2
-	planOfMeans  = 3
+	paramsVersion  = 1
+	paramsOfRelief = 2
+	paramsOfMeans  = 3
 )
 
 // version returns the version of plans with these settings.
 func (c operator) version() byte {
 	switch {
 	case c.averages():
-		return planOfMeans
+		return paramsOfMeans
 	case c.tuned() && !c.printed:
-		return planOfRelief
+		return paramsOfRelief
 	}
-	return planVersion
+	return paramsVersion
 }
 
-var errPlan = errors.New("submodular: plan: not one that this software has made for these settings")
+var errParams = errors.New("submodular: params: not one that this software has made for these settings")
 
 // encode writes: version u8, number of places u32, for each the length of its name u8 and the name, then the table, u32
 // each.
@@ -154,30 +154,30 @@ func (c operator) encode() []byte {
 	return b
 }
 
-// parsePlan reads the form that encode writes. It refuses a plan with other places than the settings have.
-func (c operator) parsePlan(b []byte) (params, error) {
+// parseParams reads the form that encode writes. It refuses a plan with other places than the settings have.
+func (c operator) parseParams(b []byte) (params, error) {
 	if len(b) < 5 {
-		return params{}, errPlan
+		return params{}, errParams
 	}
-	p, n := params{means: b[0] == planOfMeans}, int(binary.LittleEndian.Uint32(b[1:]))
+	p, n := params{means: b[0] == paramsOfMeans}, int(binary.LittleEndian.Uint32(b[1:]))
 	b = b[5:]
 	for range n {
 		if len(b) < 1 || len(b) < 1+int(b[0]) || len(p.names) == maxPlaces {
-			return params{}, errPlan
+			return params{}, errParams
 		}
 		p.names, b = append(p.names, string(b[1:1+int(b[0])])), b[1+int(b[0]):]
 	}
 	if len(b) != 4*n*c.elements {
-		return params{}, errPlan
+		return params{}, errParams
 	}
 	if n != len(c.types) {
-		return params{}, fmt.Errorf("%w: the file has %d places", errPlan, n)
+		return params{}, fmt.Errorf("%w: the file has %d places", errParams, n)
 	}
 	p.table = make([]float64, n*c.elements)
 	for i := range p.table {
 		v := binary.LittleEndian.Uint32(b[4*i:])
 		if v > unit {
-			return params{}, errPlan
+			return params{}, errParams
 		}
 		p.table[i] = float64(v) / unit
 	}

@@ -247,8 +247,8 @@ func TestCopies(t *testing.T) {
 	}
 	for what, bad := range map[string][]byte{
 		"none": nil, "short": b[1:], "no copies": append(slices.Clone(b[:len(b)-20]), make([]byte, 20)...),
-		"the first version, too long": append([]byte{planVersion}, b[1:]...), "the second, too short": b[:len(b)-8],
-		"the third":           append([]byte{planOfRelief + 1}, b[1:]...),
+		"the first version, too long": append([]byte{paramsVersion}, b[1:]...), "the second, too short": b[:len(b)-8],
+		"the third":           append([]byte{paramsOfRelief + 1}, b[1:]...),
 		"less than no relief": append(b[:len(b)-1:len(b)-1], b[len(b)-1]|0x80),
 	} {
 		if _, err := c.read(bad); err == nil {

@@ -143,8 +143,8 @@ func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error)
 	}
 }
 
-// partitionTurn reports that a partition is parked, works again (both errors nil), or has ended.
-type partitionTurn struct {
+// partitionChange reports that a partition is parked, works again (both errors nil), or has ended.
+type partitionChange struct {
 	partition     int32
 	parked, ended error
 }
@@ -153,11 +153,11 @@ type partitionTurn struct {
 func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	s.options.Listen.Assigned(g.Partitions)
 	work, cancel := context.WithCancel(ctx)
-	turns := make(chan partitionTurn)
+	changes := make(chan partitionChange)
 	over := make(chan struct{})
-	report := func(t partitionTurn) {
+	report := func(t partitionChange) {
 		select {
-		case turns <- t:
+		case changes <- t:
 		case <-over:
 		}
 	}
@@ -166,8 +166,8 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	for _, p := range g.Partitions {
 		t := &task{service: s, partition: p, share: g, memory: most}
 		tasks.Go(func() {
-			err := t.keepRunning(work, func(parked error) { report(partitionTurn{partition: p, parked: parked}) })
-			report(partitionTurn{partition: p, ended: err})
+			err := t.keepRunning(work, func(parked error) { report(partitionChange{partition: p, parked: parked}) })
+			report(partitionChange{partition: p, ended: err})
 		})
 	}
 	defer tasks.Wait()
@@ -177,7 +177,7 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	waiting := len(g.Partitions)
 	for waiting > 0 || len(g.Partitions) == 0 && !s.options.Once {
 		select {
-		case t := <-turns:
+		case t := <-changes:
 			switch {
 			case errors.Is(t.ended, context.Canceled): // g.Done or ctx.Done explains it
 			case t.parked != nil:

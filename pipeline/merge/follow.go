@@ -66,8 +66,8 @@ func (r *Reader) read(ctx context.Context, record *records.Record) error {
 	ranges := order.Ranges(nil, r.at, r.start, entries)
 	for i, added := range ranges {
 		order.Pass(r.at, added)
-		r.add(turn{
-			Range: added, number: r.turns, record: record.Offset, epoch: record.LeaderEpoch, last: i == len(ranges)-1,
+		r.add(orderRange{
+			Range: added, number: r.added, record: record.Offset, epoch: record.LeaderEpoch, last: i == len(ranges)-1,
 		})
 	}
 	return nil
@@ -80,8 +80,8 @@ func (r *Reader) full() bool {
 }
 
 // add appends one range to those ahead.
-func (r *Reader) add(t turn) {
-	r.turns++
+func (r *Reader) add(t orderRange) {
+	r.added++
 	r.ahead = append(r.ahead, t)
 	l := r.lanes[t.Partition]
 	if l == nil {
@@ -92,7 +92,7 @@ func (r *Reader) add(t turn) {
 		}
 		r.lanes[t.Partition] = l
 	}
-	l.turns = append(l.turns, t)
+	l.ranges = append(l.ranges, t)
 	r.know(l, t.To)
 	r.run(l)
 	if len(r.ahead) == 1 {

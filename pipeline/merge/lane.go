@@ -20,7 +20,7 @@ const readAhead = 2
 // only user of its reader.
 type lane struct {
 	partition int32
-	turns     []turn         // ranges not handed out yet
+	ranges    []orderRange   // ranges not handed out yet
 	ready     []*fetch.Batch // Batches fetched but not handed out, in order
 	next      int64          // offset after the records handed out
 	epoch     int32          // leader epoch of the last batch handed out, or −1
@@ -40,18 +40,18 @@ func (l *lane) holds() bool {
 	return l.running || len(l.ready) > 0 || l.reader != nil && l.reader.Holds()
 }
 
-// number is the number of the lane's next turn; a larger number comes later in the order.
+// number is the number of the lane's next range; a larger number comes later in the order.
 func (l *lane) number() int64 {
-	if len(l.turns) == 0 {
+	if len(l.ranges) == 0 {
 		return math.MaxInt64
 	}
-	return l.turns[0].number
+	return l.ranges[0].number
 }
 
 // wants reports whether there is something to fetch.
 func (l *lane) wants() bool {
-	n := len(l.turns)
-	return l.err == nil && n > 0 && l.read < l.turns[n-1].To && len(l.ready) < readAhead
+	n := len(l.ranges)
+	return l.err == nil && n > 0 && l.read < l.ranges[n-1].To && len(l.ready) < readAhead
 }
 
 // drop releases the lane's Batches and moves the lane back to the first record not handed out yet. The lane must not be
@@ -128,7 +128,7 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 
 // put adds a fetched Batch to a lane. short reports that the partition currently ends before the end of the lane's
 // range t.
-func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
+func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t orderRange, short bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waited(l)
@@ -166,16 +166,16 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 }
 
 // reads returns the range that the lane currently fetches.
-func (l *lane) reads() turn {
+func (l *lane) reads() orderRange {
 	i := 0
-	for l.turns[i].To <= l.read {
+	for l.ranges[i].To <= l.read {
 		i++
 	}
-	return l.turns[i]
+	return l.ranges[i]
 }
 
 // look checks whether the leader has all records of a range, even if consumers cannot read some of them yet.
-func (r *Reader) look(ctx context.Context, l *lane, t turn) {
+func (r *Reader) look(ctx context.Context, l *lane, t orderRange) {
 	end, err := topics.Reach(ctx, r.client, r.topics.Input, t.Partition, t.Epoch)
 	r.mu.Lock()
 	defer r.mu.Unlock()

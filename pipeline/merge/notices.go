@@ -20,7 +20,7 @@ type Notices struct {
 
 // halt records since when no records of the range whose turn it is have arrived.
 type halt struct {
-	turn     int64
+	number   int64
 	since    time.Time
 	reported bool
 }
@@ -38,11 +38,11 @@ func (r *Reader) Notify(n Notices) {
 }
 
 // waits notes that Fetch has found no records of the range whose turn it is.
-func (r *Reader) waits(t turn) {
+func (r *Reader) waits(t orderRange) {
 	now := time.Now()
 	switch h := &r.halt; {
-	case h.since.IsZero() || h.turn != t.number:
-		*h = halt{turn: t.number, since: now}
+	case h.since.IsZero() || h.number != t.number:
+		*h = halt{number: t.number, since: now}
 	case !h.reported && now.Sub(h.since) >= r.notices.HaltAfter:
 		h.reported = true
 		r.notices.Halted(t.Partition, true)
@@ -50,7 +50,7 @@ func (r *Reader) waits(t turn) {
 }
 
 // goesOn notes that Fetch has found records of a range.
-func (r *Reader) goesOn(t turn) {
+func (r *Reader) goesOn(t orderRange) {
 	if r.halt.reported {
 		r.notices.Halted(t.Partition, false)
 	}

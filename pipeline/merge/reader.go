@@ -39,19 +39,19 @@ type Reader struct {
 	at     *state.Ordered // position in the order log after all ranges in ahead
 	merged int64          // offset in the merged log of the next record to return
 	behind int64          // number of offsets between merged and the known ends of the partitions
-	ahead  []turn         // ranges not handed out yet, in order
-	turns  int64          // number of ranges added so far
+	ahead  []orderRange   // ranges not handed out yet, in order
+	added  int64          // number of ranges added so far
 	lanes  map[int32]*lane
 	failed error // error of the order log; ranges added before it are handed out first
 
 	patient *lane // the lane whose turn it is, while it waits for memory and no other lane runs
 	giving  *lane // the lane that must release its memory when it stops running, or nil
-	tried   int64 // number of the last turn at which a waiting lane was resumed
+	tried   int64 // number of the last range at which a waiting lane was resumed
 	parked  int   // number of lanes that wait for memory
 }
 
-// turn is a range that is still to be handed out, and the order record that added it.
-type turn struct {
+// orderRange is a range that is still to be handed out, and the order record that added it.
+type orderRange struct {
 	order.Range
 	number int64
 	record int64
@@ -155,7 +155,7 @@ func (r *Reader) take() (*fetch.Batch, error) {
 // check returns an error if a record below the end of a range was appended after the range was ordered. The leader that
 // ordered the range had all records below its end, so a record of a later leader below this end has replaced a lost
 // record.
-func (r *Reader) check(b *fetch.Batch, head *turn) error {
+func (r *Reader) check(b *fetch.Batch, head *orderRange) error {
 	for _, e := range b.Epochs {
 		if e.Leader > head.Epoch && e.Base < head.To {
 			return fmt.Errorf("merge: %s: %w: epoch %d at offset %d, and epoch %d reached up to %d",
@@ -179,7 +179,7 @@ func (r *Reader) hand(b *fetch.Batch, l *lane) {
 	b.High = b.Stable
 	l.next, l.epoch = b.Next, b.LeaderEpoch
 	if done {
-		r.ahead, l.turns = r.ahead[1:], l.turns[1:]
+		r.ahead, l.ranges = r.ahead[1:], l.ranges[1:]
 		notify(r.taken)
 		r.unpark()
 	}

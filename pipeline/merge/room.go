@@ -6,8 +6,8 @@ import "oriel/pipeline/deployment"
 // memory. If no other lane holds memory, the lane waits for memory while no other lane runs. Then it holds as much
 // memory as a single fetch.Reader, and makes progress like one.
 func (r *Reader) push(l *lane) {
-	if turn := r.ahead[0].number; r.tried != turn {
-		r.tried = turn
+	if number := r.ahead[0].number; r.tried != number {
+		r.tried = number
 		r.resume(l)
 	}
 	if l.running || !l.parked || r.giving != nil {

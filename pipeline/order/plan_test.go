@@ -143,7 +143,7 @@ func TestTicksLeadCommits(t *testing.T) {
 }
 
 func TestTurn(t *testing.T) {
-	var u turn
+	var u precedence
 	for range 9 {
 		u.took(false)
 	}

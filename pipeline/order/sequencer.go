@@ -102,11 +102,11 @@ func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.Stab
 	if err := f.reaches(work, bounds.High); err != nil {
 		return err
 	}
-	var turn turn
+	var precedence precedence
 	var b records.Builder
 	for {
 		tick := Tick(time.Now(), s.Interval)
-		if err := kafka.Pause(work, time.Until(tick)+turn.delay()); err != nil {
+		if err := kafka.Pause(work, time.Until(tick)+precedence.delay()); err != nil {
 			return err
 		}
 		reached, err := ends.Look(work, patience(s.Interval))
@@ -132,7 +132,7 @@ func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.Stab
 		if s.Appended != nil {
 			s.Appended(b.Count(), offsets)
 		}
-		turn.took(base == at.Next)
+		precedence.took(base == at.Next)
 		if err := f.reaches(work, base+int64(b.Count())); err != nil {
 			return err
 		}

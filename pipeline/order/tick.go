@@ -30,11 +30,11 @@ func Tick(now time.Time, interval time.Duration) time.Time {
 	return last.Add(-before * period)
 }
 
-// turn gives several Sequencers different delays. Two that look at the ends at the same time write the same entries;
-// the second's entries are void and only make the log longer. So a Sequencer that wrote second looks a little later
-// from then on, and finds nothing to write. If no other Sequencer has written for a long time, it looks at the tick
-// again.
-type turn struct {
+// precedence gives several Sequencers different delays. Two that look at the ends at the same time write the same
+// entries; the second's entries are void and only make the log longer. So a Sequencer that wrote second looks a little
+// later from then on, and finds nothing to write. If no other Sequencer has written for a long time, it looks at the
+// tick again.
+type precedence struct {
 	rank      int // number of late writes so far, at most mostRank; each adds rankDelay
 	undivided int // consecutive requests without records of another Sequencer
 }
@@ -46,10 +46,10 @@ const (
 )
 
 // delay returns the time from the tick until the Sequencer looks at the ends.
-func (t *turn) delay() time.Duration { return time.Duration(t.rank) * rankDelay }
+func (t *precedence) delay() time.Duration { return time.Duration(t.rank) * rankDelay }
 
 // took records a request. undivided reports that no other Sequencer has written between the look and the append.
-func (t *turn) took(undivided bool) {
+func (t *precedence) took(undivided bool) {
 	if !undivided {
 		t.rank, t.undivided = min(t.rank+1, mostRank), 0
 		return

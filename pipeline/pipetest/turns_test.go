@@ -28,7 +28,7 @@ func (o inTurn) Open(params []byte) (func([32]byte) (operators.Machine, error), 
 	if err != nil {
 		return nil, err
 	}
-	steps, err := o.Turns(params)
+	steps, err := o.Starts(params)
 	return func(key [32]byte) (operators.Machine, error) {
 		machine, err := open(key)
 		return turning{machine, steps}, err
@@ -40,7 +40,7 @@ var announced = operators.Announced(1)
 func (inTurn) Batch() uint64     { return 1 }
 func (inTurn) Announced() uint64 { return announced }
 
-func (inTurn) Turns(params []byte) (steps []uint64, err error) {
+func (inTurn) Starts(params []byte) (steps []uint64, err error) {
 	steps = []uint64{1}
 	for line := range strings.Lines(string(params)) {
 		var step, after uint64
@@ -57,7 +57,7 @@ func (inTurn) Wider(_ []byte, step, announced uint64) (float64, error) {
 }
 
 func (o inTurn) Next(params []byte, step, announced uint64) ([]byte, error) {
-	steps, err := o.Turns(params)
+	steps, err := o.Starts(params)
 	if err == nil && step <= steps[len(steps)-1] {
 		err = errors.New("too early")
 	}
@@ -101,10 +101,10 @@ func TestExperimentsStartAfterSentEvents(t *testing.T) {
 				w.check(logtest.Send(t.Context(), w.Client(), w.setup.Config.Input, int32(p), make([]records.Record, n)...))
 				w.taken += n
 			}
-			next := func(step uint64) (changelog.Turn, error) {
+			next := func(step uint64) (changelog.AddedExperiment, error) {
 				given, err := w.deployment().NextExperiment(t.Context(), inTurn{}, step)
 				if len(given) != 1 {
-					return changelog.Turn{}, err
+					return changelog.AddedExperiment{}, err
 				}
 				return given[0], err
 			}
@@ -133,19 +133,19 @@ func TestExperimentsStartAfterSentEvents(t *testing.T) {
 			}
 			// what may have been read before the announcement are all records, whether or not their steps are committed
 			known := uint64(w.taken)
-			given := func(number int, step uint64) changelog.Turn {
+			given := func(number int, step uint64) changelog.AddedExperiment {
 				wider, _ := inTurn{}.Wider(nil, step, known)
-				return changelog.Turn{Number: number, Step: step, Announced: known, Wider: wider}
+				return changelog.AddedExperiment{Number: number, Step: step, Announced: known, Wider: wider}
 			}
-			if turn, err := next(0); err != nil || turn != given(2, first) {
-				t.Fatalf("gave %+v, %v; want %+v", turn, err, given(2, first))
+			if added, err := next(0); err != nil || added != given(2, first) {
+				t.Fatalf("gave %+v, %v; want %+v", added, err, given(2, first))
 			}
 			w.Mend()
 			if _, err := next(0); !errors.Is(err, changelog.ErrToCome) {
 				t.Errorf("cut an experiment short that has not started: %v", err)
 			}
-			if turn, err := next(first + 2); err != nil || turn != given(3, first+2) {
-				t.Errorf("gave %+v, %v; want %+v", turn, err, given(3, first+2))
+			if added, err := next(first + 2); err != nil || added != given(3, first+2) {
+				t.Errorf("gave %+v, %v; want %+v", added, err, given(3, first+2))
 			}
 			if _, err := next(first + 2); err == nil {
 				t.Error("gave an experiment that starts with another one")

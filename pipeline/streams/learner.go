@@ -148,8 +148,8 @@ func (l Learner) Announced() uint64 { return operators.Announced(l.Batch()) }
 
 var errTestsNothing = errors.New("pipeline: decisions of this operator test no effect: the operator has no experiments")
 
-// Turns returns the first steps of the experiments in a stream's frozen params.
-func (l Learner) Turns(frozen []byte) ([]uint64, error) {
+// Starts returns the first steps of the experiments in a stream's frozen params.
+func (l Learner) Starts(frozen []byte) ([]uint64, error) {
 	tests, ok := l.operator.(operators.Testing)
 	if !ok {
 		return nil, errTestsNothing
@@ -158,7 +158,7 @@ func (l Learner) Turns(frozen []byte) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tests.Turns(own)
+	return tests.Starts(own)
 }
 
 // Next returns the bytes to append to frozen params, so that the stream's next experiment starts with a step. The

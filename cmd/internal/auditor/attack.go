@@ -86,7 +86,7 @@ func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error
 		return nil, err
 	}
 	t := &Attack{Canary: k, direction: u}
-	if t.law, err = audit.NewLaw(a.mechanism, a.plan, k); err != nil {
+	if t.law, err = audit.NewLaw(a.mechanism, a.calibration, k); err != nil {
 		return nil, err
 	}
 	t.follows, err = a.follows(t)

@@ -17,7 +17,7 @@ import (
 	"oriel/mechanisms/windowtree"
 )
 
-// halfNoise plants a fault: it opens a stream with half the noise scale that the plan claims.
+// halfNoise plants a fault: it opens a stream with half the noise scale that the calibration claims.
 func halfNoise(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sampler, err := noise.NewGaussian(noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
 	if err != nil {
@@ -34,7 +34,7 @@ func halfNoise(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*me
 func TestAuditFailsWhenAClaimIsRefuted(t *testing.T) {
 	a := subject(t, "ORIEL_MECHANISM=tree-gaussian")
 	a.stream = halfNoise
-	half := a.plan
+	half := a.calibration
 	half.Components = slices.Clone(half.Components)
 	half.Components[0].Scale.Exp--
 	result := audited(t, a, a.runsToRefute(t, half, alpha*alphaOfAttacks/2))
@@ -201,7 +201,7 @@ func TestAuditOfCentredContributionsReachesTheClaim(t *testing.T) {
 				t.Errorf("%v, step %d: a canary reaches %g of %g", more, attack.Canary.Step, reach, claim)
 			}
 		}
-		if clipped := 2 * a.operator.Describe(a.mechanism).Clip; a.plan.Sensitivity(a.mechanism) > 0.9*clipped {
+		if clipped := 2 * a.operator.Describe(a.mechanism).Clip; a.calibration.Sensitivity(a.mechanism) > 0.9*clipped {
 			t.Errorf("%v: nothing gained", more)
 		}
 	}

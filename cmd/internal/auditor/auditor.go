@@ -185,12 +185,12 @@ func (r *Result) attack(ctx context.Context) error {
 // rebuild runs the tests of the noise. They compute the noise as a release minus the known contributions.
 func (r *Result) rebuild(ctx context.Context) error {
 	a, o := r.subject, r.options
-	x, err := residual.New(a.mechanism, a.plan, int(r.steps))
+	x, err := residual.New(a.mechanism, a.calibration, int(r.steps))
 	if err != nil {
 		r.notAttacked = append(r.notAttacked, err.Error())
 		return nil
 	}
-	if scope := a.mechanism.Scope; a.plan.Levels > 1 && scope.Span() >= r.steps && !scope.ForLife() {
+	if scope := a.mechanism.Scope; a.calibration.Levels > 1 && scope.Span() >= r.steps && !scope.ForLife() {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("blocks after the first: a window of %d steps is longer than a run", scope.Span()))
 	}
 	short, err := a.short()
@@ -244,7 +244,7 @@ func (r *Result) limit() float64 {
 // A result refutes a machine by one of these errors, by audit.ErrClaim or by audit.ErrLaw.
 var (
 	ErrCheck = errors.New("audit: the machine is not what its proof is about")
-	ErrNoise = errors.New("audit: the noise is not the plan's")
+	ErrNoise = errors.New("audit: the noise is not the calibration's")
 )
 
 // Err returns nil, or an error that joins all refuted claims. For a correct machine, the probability of an error is at

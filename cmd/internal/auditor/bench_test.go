@@ -37,7 +37,7 @@ func BenchmarkBackgroundTraffic(b *testing.B) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
 		b.Run("mechanism="+name, func(b *testing.B) {
 			a := subject(b, "ORIEL_MECHANISM="+name, "ORIEL_WINDOW=64", "ORIEL_DIMENSION=32")
-			x, err := residual.New(a.mechanism, a.plan, 160)
+			x, err := residual.New(a.mechanism, a.calibration, 160)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 // AllComponents selects all components of a contribution for one audit.
 const AllComponents = -1
 
-// componentOf returns the configuration and the plan of one component, as if it were the only component of a stream;
-// the budget of the configuration is then the component's share. For AllComponents, it returns c and p.
+// componentOf returns the configuration and the calibration of one component, as if it were the only component of a
+// stream; the budget of the configuration is then the component's share. For AllComponents, it returns c and p.
 func componentOf(
 	c mechanisms.Config, p mechanisms.Calibration, index int,
 ) (mechanisms.Config, mechanisms.Calibration, error) {
@@ -25,7 +25,7 @@ func componentOf(
 	case p.Components == nil || len(p.Components) == 1:
 		return c, p, nil
 	}
-	component, plan, shares := c.Contribution.Components[index], p.Components[index], 0.0
+	component, calibration, shares := c.Contribution.Components[index], p.Components[index], 0.0
 	for _, x := range c.Contribution.Components {
 		shares += float64(x.Share)
 	}
@@ -33,11 +33,11 @@ func componentOf(
 		Components: []contribution.Component{component}, Nonzero: min(c.Contribution.Nonzero, component.Size),
 	}
 	one := mechanisms.Calibration{
-		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, Decay: p.Decay,
-		ErrorBound: plan.ErrorBound,
+		Name: p.Name, Grid: calibration.Grid, Scale: calibration.Scale, Levels: p.Levels, Filter: p.Filter, Decay: p.Decay,
+		ErrorBound: calibration.ErrorBound,
 	}
 	if component.Quantiser != nil || component.Scales != nil {
-		one.Components = []mechanisms.ComponentCalibration{plan}
+		one.Components = []mechanisms.ComponentCalibration{calibration}
 	}
 	if facts, _ := mechanisms.FactsOf(c.Name); facts.Pure() {
 		c.Budget.Epsilon *= float64(component.Share) / shares

@@ -299,7 +299,7 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	steep := lawOfDraws
 	steep.Sensitivity.Den = 4
 	draws := func(law mechanisms.Exponential) []recordedDraw {
-		stream, err := mechanisms.Open(a.wholeMechanism, a.wholePlan, [32]byte{3})
+		stream, err := mechanisms.Open(a.wholeMechanism, a.wholeCalibration, [32]byte{3})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,8 +62,8 @@ func TestAuditOfMachinesAsConfigured(t *testing.T) {
 func TestChecksPlayTheMachineAsConfigured(t *testing.T) {
 	a := subject(t, "ORIEL_EMIT_EVERY=90")
 	whole := a.machine
-	a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
-		m, err := whole(c, plan, s)
+	a.machine = func(c operators.Operator, params []byte, s *mechanisms.Stream) (operators.Machine, error) {
+		m, err := whole(c, params, s)
 		if _, count := m.Due(1); count > 0 {
 			return m, err
 		}

@@ -68,7 +68,7 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// stream opens a stream over a plan's sums, each wrapped so that n records the contributions to it.
+// stream opens a stream over a calibration's sums, each wrapped so that n records the contributions to it.
 func (n *sumRecord) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sums, err := p.SumsOver(c, nil)
 	if err != nil {

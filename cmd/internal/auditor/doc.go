@@ -15,7 +15,7 @@
 //	reset        two streams with different noise in their buffers: after a reset they must add the same noise.
 //	far draws    draws up to 29 scales, from the auditor's own sampler: they must reach the release unchanged.
 //	clip         a gradient far beyond the clip along a single coordinate, for each coordinate: it must be clipped.
-//	residuals    events of all kinds with known contributions: the rest of a release must be the plan's noise.
+//	residuals    events of all kinds with known contributions: the rest of a release must be the calibration's noise.
 //	far tails    the mechanism at a large dimension, where draws are cheap: the number of draws far out must be right.
 //
 // Checks that compare bytes (neighbours, history, restart, decisions) play the machine exactly as it is configured. The

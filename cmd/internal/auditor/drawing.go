@@ -45,7 +45,8 @@ func (r *Result) drawn() error {
 const exchanges = 24
 
 // exchange plays pairs of runs with the same draws, one run with a canary and one without. The number and the
-// distribution of the draws must be the plan's, and the canary must not move a score by more than its sensitivity.
+// distribution of the draws must be the calibration's, and the canary must not move a score by more than its
+// sensitivity.
 func (a *Subject) exchange(steps uint64) (Check, error) {
 	check := Check{
 		Name: "exchange", Looked: "runs that differ in one event, over the same draws", Count: exchanges, Holds: true,
@@ -77,7 +78,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 			return check, err
 		}
 		again, fault := &scriptedDraws{draws: with}, ""
-		accounted := neighbours.Account{Law: a.plan.DrawLaw(a.mechanism), Disjoint: d.Disjoint}
+		accounted := neighbours.Account{Law: a.calibration.DrawLaw(a.mechanism), Disjoint: d.Disjoint}
 		err = p.pairing(run, steps, at, u, false, func(d mechanisms.Draw, index int) int {
 			if again.next < len(with) && fault == "" {
 				fault = accounted.Add(with[again.next].Draw, d)

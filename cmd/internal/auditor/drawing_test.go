@@ -120,8 +120,8 @@ func TestAuditCatchesDraws(t *testing.T) {
 	} {
 		a := drawingSubject(t)
 		whole := a.machine
-		a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
-			m, err := whole(c, plan, s)
+		a.machine = func(c operators.Operator, params []byte, s *mechanisms.Stream) (operators.Machine, error) {
+			m, err := whole(c, params, s)
 			return &dealt{m, s, fault.deal}, err
 		}
 		refutes(t, what, a, fault.check, ErrCheck)

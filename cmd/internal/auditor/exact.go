@@ -339,7 +339,7 @@ func (a *Subject) tail() (Check, error) {
 		Found: "all reach the release as they were drawn", Holds: true,
 	}
 	for k := range a.components {
-		c, p, err := componentOf(a.mechanism, a.plan, k)
+		c, p, err := componentOf(a.mechanism, a.calibration, k)
 		if err != nil {
 			return check, err
 		}
@@ -359,10 +359,10 @@ func (a *Subject) reset() (Check, error) {
 		Name: "reset", Looked: "numbers that steps after a reset add, over other noise before it",
 		Found: "they are the same", Holds: true,
 	}
-	stream, err := a.stream(a.wholeMechanism, a.wholePlan, a.key())
+	stream, err := a.stream(a.wholeMechanism, a.wholeCalibration, a.key())
 	if err != nil {
 		return check, err
 	}
-	check.Count, err = audit.CheckReset(a.wholeMechanism, a.wholePlan, stream)
+	check.Count, err = audit.CheckReset(a.wholeMechanism, a.wholeCalibration, stream)
 	return check.refutedBy(err, audit.ErrReset)
 }

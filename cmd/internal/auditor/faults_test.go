@@ -71,8 +71,8 @@ func TestAuditCatchesDecisionsThatLeak(t *testing.T) {
 	} {
 		a := subject(t)
 		whole := a.machine
-		a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
-			m, err := whole(c, plan, s)
+		a.machine = func(c operators.Operator, params []byte, s *mechanisms.Stream) (operators.Machine, error) {
+			m, err := whole(c, params, s)
 			return &leaky{Machine: m, leak: leak}, err
 		}
 		refutes(t, what, a, "decisions", ErrCheck)

@@ -69,7 +69,7 @@ func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
 	if err != nil {
 		return nil, err
 	}
-	scales := definition.Scales(p.subject.mechanism, p.subject.plan)
+	scales := definition.Scales(p.subject.mechanism, p.subject.calibration)
 	with, without = over(with, scales), over(without, scales)
 	there, other := over(t.Canary.With, scales), over(t.Canary.Without, scales)
 	x := &learnedDirection{

@@ -99,11 +99,11 @@ func (sumReference) Tangent([]float64) {}
 // reset.
 func (a *Subject) beforeReset() *Subject {
 	b := *a
-	b.wholeMechanism, b.wholePlan = audit.RawContributions(a.wholeMechanism, a.wholePlan)
-	b.mechanism, b.plan = audit.RawContributions(a.mechanism, a.plan)
+	b.wholeMechanism, b.wholeCalibration = audit.RawContributions(a.wholeMechanism, a.wholeCalibration)
+	b.mechanism, b.calibration = audit.RawContributions(a.mechanism, a.calibration)
 	var s sumOperator
-	units := definition.Integers(b.wholeMechanism, b.wholePlan)
-	for k, of := range definition.Components(b.wholeMechanism, b.wholePlan) {
+	units := definition.Integers(b.wholeMechanism, b.wholeCalibration)
+	for k, of := range definition.Components(b.wholeMechanism, b.wholeCalibration) {
 		for _, unit := range units[of.From:of.To] {
 			longest, clip := 0.0, of.Grid.Clip()
 			if q := b.wholeMechanism.Contribution.Components[k].Quantiser; q != nil {
@@ -115,6 +115,6 @@ func (a *Subject) beforeReset() *Subject {
 	}
 	b.operator = s
 	b.machine, b.public, b.carriers, b.lag = openMachine, nil, 1, 0
-	b.late = decay.Period(a.plan.Decay.Memory) - audit.StepsBefore
+	b.late = decay.Period(a.calibration.Decay.Memory) - audit.StepsBefore
 	return &b
 }

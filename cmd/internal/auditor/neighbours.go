@@ -94,7 +94,7 @@ func (p *neighbouring) deployed() (fault string, err error) {
 	if err != nil {
 		return "", err
 	}
-	stream, err := p.stream(p.wholeMechanism, p.wholePlan, p.key())
+	stream, err := p.stream(p.wholeMechanism, p.wholeCalibration, p.key())
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +134,7 @@ func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 		}
 		return a.walkOf(m)
 	}
-	s := neighbours.New(a.wholeMechanism, a.wholePlan, a.key(), open)
+	s := neighbours.New(a.wholeMechanism, a.wholeCalibration, a.key(), open)
 	if output := operators.SecondTopicOf(a.operator); output != nil && output.Own {
 		s.Own, s.Extras = true, a.operator.Extras()
 		for i, x := range s.Extras {

@@ -159,7 +159,7 @@ func (a *Subject) distance(i int, x, y []float64) float64 {
 
 // move returns the Move with this distance and the component's sensitivity.
 func (a *Subject) move(i int, distance float64) Move {
-	c, p := a.mechanism, a.plan
+	c, p := a.mechanism, a.calibration
 	c.Contribution.Components, p.Grid = c.Contribution.Components[i:i+1], a.components[i].Grid
 	return Move{Name: c.Contribution.Components[0].Name, Distance: distance, Sensitivity: p.Sensitivity(c)}
 }

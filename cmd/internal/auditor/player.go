@@ -38,7 +38,7 @@ func (a *Subject) open() (*player, error) {
 		all: make([]float64, a.wholeMechanism.Contribution.Entries()),
 	}
 	for i := range p.both {
-		if p.streams[i], err = a.stream(a.wholeMechanism, a.wholePlan, a.key()); err != nil {
+		if p.streams[i], err = a.stream(a.wholeMechanism, a.wholeCalibration, a.key()); err != nil {
 			return nil, err
 		}
 		if p.both[i], err = a.machine(a.operator, a.public, p.streams[i]); err != nil {
@@ -47,7 +47,7 @@ func (a *Subject) open() (*player, error) {
 	}
 	p.start = p.both[0].AppendState(nil)
 	if a.late > 0 {
-		p.start, err = audit.At(a.wholeMechanism, a.wholePlan, p.start, a.late)
+		p.start, err = audit.At(a.wholeMechanism, a.wholeCalibration, p.start, a.late)
 	}
 	return p, err
 }

@@ -7,17 +7,17 @@ import (
 	"oriel/mechanisms"
 )
 
-// proofs opens streams as mechanisms.Open does, but verifies each configuration and plan only once. An audit opens a
-// machine some dozen times, and verifying a long window takes seconds.
+// proofs opens streams as mechanisms.Open does, but verifies each configuration and calibration only once. An audit
+// opens a machine some dozen times, and verifying a long window takes seconds.
 type proofs struct {
 	mutex  sync.Mutex
 	proved []proved
 }
 
 type proved struct {
-	config    mechanisms.Config
-	plan      mechanisms.Calibration
-	mechanism *mechanisms.Mechanism
+	config      mechanisms.Config
+	calibration mechanisms.Calibration
+	mechanism   *mechanisms.Mechanism
 }
 
 // open opens a stream that shares no writable data with another.
@@ -25,7 +25,7 @@ func (x *proofs) open(c mechanisms.Config, p mechanisms.Calibration, key [32]byt
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	for _, y := range x.proved {
-		if reflect.DeepEqual(y.config, c) && reflect.DeepEqual(y.plan, p) {
+		if reflect.DeepEqual(y.config, c) && reflect.DeepEqual(y.calibration, p) {
 			return y.mechanism.Clone().Open(key), nil
 		}
 	}

@@ -66,16 +66,16 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 // short runs two tests on short streams of the private sum alone: minimal changes of a history and, for components with
 // a clip, the clip.
 func (a *Subject) short() ([]residual.Test, error) {
-	raw, plan := audit.RawContributions(a.mechanism, a.plan)
-	stream, err := a.stream(raw, plan, a.key())
+	raw, calibration := audit.RawContributions(a.mechanism, a.calibration)
+	stream, err := a.stream(raw, calibration, a.key())
 	if err != nil {
 		return nil, err
 	}
 	start := stream.AppendState(nil)
-	history, errHistory := audit.CheckChain(raw, plan, stream)
+	history, errHistory := audit.CheckChain(raw, calibration, stream)
 	tests := []residual.Test{history}
 	errRestore := stream.Restore(start)
-	clip, errClip := audit.CheckClip(raw, plan, stream)
+	clip, errClip := audit.CheckClip(raw, calibration, stream)
 	if clip.Count > 0 {
 		tests = append(tests, clip)
 	}

@@ -158,8 +158,8 @@ func (s *swapped) Add(dst []operators.Decision, r operators.Record) []operators.
 // plant plants a fault in the machines of a subject.
 func plant(a *Subject, fault swapped) {
 	whole := a.machine
-	a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
-		m, err := whole(c, plan, s)
+	a.machine = func(c operators.Operator, params []byte, s *mechanisms.Stream) (operators.Machine, error) {
+		m, err := whole(c, params, s)
 		f := fault
 		f.Machine = m
 		return &f, err

@@ -72,11 +72,11 @@ func TestAuditFollowsContributions(t *testing.T) {
 		}
 		loud := a.mechanism
 		loud.Budget.Epsilon *= 2
-		plan := mechtest.Plan(t, loud)
-		canShow := a.lawUnder(t, plan)
+		calibration := mechtest.Plan(t, loud)
+		canShow := a.lawUnder(t, calibration)
 		runs := runsFor(t, canShow, 1-(row.shown-a.guarantee.Mu/canShow.Reach()), alpha)
 		a.stream = func(_ mechanisms.Config, _ mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
-			return mechanisms.Open(loud, plan, key)
+			return mechanisms.Open(loud, calibration, key)
 		}
 		if err := a.attacked(t, 13, runs).Report.Err(); !errors.Is(err, audit.ErrClaim) {
 			t.Errorf("%v: noise of twice the ε is not refuted in the midst of a stream in %d runs: %v", row.more, runs, err)

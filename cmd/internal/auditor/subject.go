@@ -22,20 +22,20 @@ import (
 
 // Subject is the configured machine. An audit knows its operator only as an operators.ReferenceModel.
 //
-// An audit covers all components of a contribution together, or one component. To audit one component, mechanism, plan
-// and guarantee are those of the component, as if it had a stream of its own. The machine still runs with all
-// components.
+// An audit covers all components of a contribution together, or one component. To audit one component, mechanism,
+// calibration and guarantee are those of the component, as if it had a stream of its own. The machine still runs with
+// all components.
 type Subject struct {
-	wholeMechanism mechanisms.Config
-	wholePlan      mechanisms.Calibration
-	first          int                    // index of the first audited component
-	components     []definition.Component // the audited components
-	integers       []float64              // value of one lattice unit by coordinate, loss units
-	mechanism      mechanisms.Config
+	wholeMechanism   mechanisms.Config
+	wholeCalibration mechanisms.Calibration
+	first            int                    // index of the first audited component
+	components       []definition.Component // the audited components
+	integers         []float64              // value of one lattice unit by coordinate, loss units
+	mechanism        mechanisms.Config
 	// attacked form, which publishes every decision; in the result of deployed, equal to deployedOperator
 	operator         operators.Operator
 	deployedOperator operators.Operator // the operator as the settings configure it
-	plan             mechanisms.Calibration
+	calibration      mechanisms.Calibration
 	public           []byte // public parameters of the operator
 	carriers         int    // number of records that carry one event, each in its own step
 	lag              uint64 // number of steps from the last of the carriers to the contribution
@@ -47,7 +47,7 @@ type Subject struct {
 	repeated         uint64 // largest number of runs that a check replays
 	shown            *shown // the scan of shownSteps, of this operator
 	// stream opens the machine's private sum: with mechanisms.Open or, in tests, with a planted fault. machine likewise
-	// opens the machine of an operator that has a plan.
+	// opens the machine of an operator that has a calibration.
 	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
 	machine func(operators.Operator, []byte, *mechanisms.Stream) (operators.Machine, error)
 }
@@ -82,20 +82,21 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, comp
 		wholeMechanism: m, first: max(0, component), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
 		stream: new(proofs).open, machine: openMachine, repeated: mostRepeated, shown: new(shown),
 	}
-	if a.wholePlan, err = mechanisms.Calibrate(m); err != nil {
+	if a.wholeCalibration, err = mechanisms.Calibrate(m); err != nil {
 		return nil, err
 	}
-	if a.mechanism, a.plan, err = componentOf(m, a.wholePlan, component); err != nil {
+	if a.mechanism, a.calibration, err = componentOf(m, a.wholeCalibration, component); err != nil {
 		return nil, err
 	}
-	a.components, a.integers = definition.Components(a.mechanism, a.plan), definition.Integers(a.mechanism, a.plan)
+	a.components, a.integers = definition.Components(a.mechanism, a.calibration), definition.Integers(a.mechanism,
+		a.calibration)
 	if a.public, err = a.operator.Params(m); err != nil {
 		return nil, err
 	}
 	if a.carriers, a.lag, err = a.carried(); err != nil {
 		return nil, err
 	}
-	if a.guarantee, err = a.plan.Guarantee(a.mechanism); err != nil {
+	if a.guarantee, err = a.calibration.Guarantee(a.mechanism); err != nil {
 		return nil, err
 	}
 	if math.IsInf(a.guarantee.Epsilon, 1) {
@@ -171,7 +172,7 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 	q := a.mechanism.Contribution.Components[k].Quantiser
 	if _, ball := q.(contribution.Ball); ball {
 		// A contribution may be at most half the accounted distance away from its centre.
-		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Component(k).Replace))/2*unit, make([]float64, len(dst))
+		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.calibration.Component(k).Replace))/2*unit, make([]float64, len(dst))
 		for i := range dst {
 			dst[i] = math.RoundToEven(numbers[len(dst)+i]/unit) * unit
 			away[i] = numbers[i] - dst[i]
@@ -315,7 +316,7 @@ func (a *Subject) units(fill func(component int, u []float64)) []float64 {
 	}
 	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
-		panic("BUG: auditor: the operator refuses its own plan: " + err.Error())
+		panic("BUG: auditor: the operator refuses its own params: " + err.Error())
 	}
 	reference.Tangent(all)
 	for i := range a.wholeMechanism.Contribution.Components {

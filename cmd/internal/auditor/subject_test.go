@@ -35,7 +35,7 @@ func TestCanaryMovesTheSumByItsSensitivity(t *testing.T) {
 						if err != nil {
 							t.Fatalf("%s on the %s of radius %s: %v", name, set, radius, err)
 						}
-						want := a.plan.Sensitivity(a.mechanism)
+						want := a.calibration.Sensitivity(a.mechanism)
 						if d := (audit.Canary{With: with, Without: without}).Distance(); math.Abs(d-want) > 1e-6 || want > 3 {
 							t.Errorf("%s on the %s of radius %s: contributions are %g apart, want %g", name, set, radius, d, want)
 						}
@@ -71,12 +71,12 @@ func TestContributionsMatchTheMechanism(t *testing.T) {
 				continue
 			}
 			if q := a.mechanism.Contribution.Components[0].Quantiser; q != nil {
-				q.Quantise(a.plan.Grid, units, numbers)
+				q.Quantise(a.calibration.Grid, units, numbers)
 			} else {
-				a.plan.Grid.Quantise(units, numbers)
+				a.calibration.Grid.Quantise(units, numbers)
 			}
 			for i, q := range units {
-				if off := math.Abs(float64(q)*a.plan.Grid.Unit() - p.contribution[i]); off > a.plan.Grid.Unit() {
+				if off := math.Abs(float64(q)*a.calibration.Grid.Unit() - p.contribution[i]); off > a.calibration.Grid.Unit() {
 					t.Fatalf("%s: contribution %v, the mechanism's is %v", name, p.contribution, units)
 				}
 			}

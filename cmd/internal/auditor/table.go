@@ -82,7 +82,7 @@ func (r *Result) printAttacks(out io.Writer) error {
 		moves = append(moves, text)
 	}
 	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each contribution moves by %s. "+
-		"This canary: the most that any test can find there, if the noise is the plan's.\n",
+		"This canary: the most that any test can find there, if the noise is the calibration's.\n",
 		events, k.Age(), strings.Join(moves, " and "))
 	for _, t := range r.attacks {
 		t.printReach(out)

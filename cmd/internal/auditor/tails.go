@@ -16,9 +16,9 @@ const (
 
 // widenedSubject is the subject's mechanism at a large dimension.
 type widenedSubject struct {
-	config mechanisms.Config
-	plan   mechanisms.Calibration
-	noise  *residual.Noise
+	config      mechanisms.Config
+	calibration mechanisms.Calibration
+	noise       *residual.Noise
 }
 
 // widen returns the subject in a large dimension, with runs of at most about draws draws, if draws is not 0. It returns
@@ -33,7 +33,7 @@ func (a *Subject) widen(draws int) (widenedSubject, bool) {
 	x.config.Contribution = contribution.OneComponent(max(wide, a.mechanism.Dimension()), a.mechanism.Clip())
 	x.config.Batch, x.config.Failure = 1, 0
 	var err error
-	if x.plan, err = mechanisms.Calibrate(x.config); err != nil {
+	if x.calibration, err = mechanisms.Calibrate(x.config); err != nil {
 		return widenedSubject{}, false
 	}
 	steps := uint64(wideSteps)
@@ -44,7 +44,7 @@ func (a *Subject) widen(draws int) (widenedSubject, bool) {
 		steps = min(steps, x.config.Scope.Span()) // with so few steps, releases are single nodes of the tree
 	}
 	steps = min(steps, x.config.Scope.End())
-	x.noise, err = residual.New(x.config, x.plan, int(steps))
+	x.noise, err = residual.New(x.config, x.calibration, int(steps))
 	return x, err == nil
 }
 
@@ -64,7 +64,7 @@ func (a *Subject) farTails(ctx context.Context, x widenedSubject, w repeatedRuns
 
 // wideRuns returns the function with which one worker plays a run.
 func (a *Subject) wideRuns(x widenedSubject) (func(number uint64) (residual.Tails, error), error) {
-	stream, err := a.stream(x.config, x.plan, a.derived("wide machine", 0))
+	stream, err := a.stream(x.config, x.calibration, a.derived("wide machine", 0))
 	if err != nil {
 		return nil, err
 	}

@@ -90,17 +90,17 @@ func do[R any](
 	set, finish := w.progress(w.what, int(w.runs))
 	defer finish()
 	var failed error
-	waiting, turn := map[uint64]R{}, uint64(0)
+	waiting, due := map[uint64]R{}, uint64(0)
 	for r := range done {
 		if failed = errors.Join(failed, r.err); failed != nil {
 			continue
 		}
 		waiting[r.number] = r.result
-		for result, ok := waiting[turn]; ok; result, ok = waiting[turn] {
-			delete(waiting, turn)
+		for result, ok := waiting[due]; ok; result, ok = waiting[due] {
+			delete(waiting, due)
 			take(result)
-			if turn++; turn%64 == 0 {
-				set(int(turn))
+			if due++; due%64 == 0 {
+				set(int(due))
 			}
 		}
 	}

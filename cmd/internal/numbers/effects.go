@@ -28,19 +28,19 @@ type Effects struct {
 	clock   Clock
 	last    map[stream]uint64
 	courses map[stream]*course
-	newest  map[int64]map[turn]operators.Findings
+	newest  map[int64]map[experimentKey]operators.Findings
 	first   int64 // time of the earliest decision, ms
 	latest  int64
 	times
 }
 
-// turn is one of the experiments that a stream runs one after another.
-type turn struct {
+// experimentKey is one of the experiments that a stream runs one after another.
+type experimentKey struct {
 	stream
 	number uint64
 }
 
-func (t turn) compare(other turn) int {
+func (t experimentKey) compare(other experimentKey) int {
 	return cmp.Or(t.stream.compare(other.stream), cmp.Compare(t.number, other.number))
 }
 
@@ -65,7 +65,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 	}
 	return &Effects{
 		of: d.Experiment, clock: clock, last: map[stream]uint64{}, first: math.MaxInt64, latest: math.MinInt64,
-		times: times{}, newest: map[int64]map[turn]operators.Findings{}, courses: map[stream]*course{},
+		times: times{}, newest: map[int64]map[experimentKey]operators.Findings{}, courses: map[stream]*course{},
 	}, nil
 }
 
@@ -83,9 +83,9 @@ func (e *Effects) Add(d decision.Decision, ms int64) error {
 	follow(e.courses, of, ms)
 	key := e.clock.key(ms)
 	if e.newest[key] == nil {
-		e.newest[key] = map[turn]operators.Findings{}
+		e.newest[key] = map[experimentKey]operators.Findings{}
 	}
-	e.newest[key][turn{of, f.Number}] = f
+	e.newest[key][experimentKey{of, f.Number}] = f
 	e.first, e.latest = min(e.first, ms), max(e.latest, ms)
 	e.times[of] = append(e.times[of], ms)
 	return nil
@@ -124,7 +124,7 @@ func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
 		if !q.holds(e.clock, start, end, newest) {
 			continue
 		}
-		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), turn.compare) {
+		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), experimentKey.compare) {
 			f := e.newest[key][of]
 			for k, arm := range e.of.Arms {
 				row := EffectRow{

@@ -73,7 +73,7 @@ func Advise(c mechanisms.Config, o operators.Operator, costs *operators.Range) (
 
 func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, bool) {
 	d, score := o.Describe(m.config), operators.ScoreOf(o)
-	if d.Damping == nil && !d.Searched || score == nil || m.stream.PerStep() {
+	if d.Damping == nil && !d.Searched || score == nil || m.once() {
 		return Advice{}, false
 	}
 	factor := 0.0
@@ -97,8 +97,9 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 		clip = usualClip
 	}
 	return Advice{
-		StartRegularizer: digits.Number(start), StrongConvexity: digits.Number(round2(start / doubles / float64(m.config.Batch))),
-		Clip: clip, Constant: Constant, Memory: usualMemory,
+		StartRegularizer: digits.Number(start),
+		StrongConvexity:  digits.Number(round2(start / doubles / float64(m.config.Batch))),
+		Clip:             clip, Constant: Constant, Memory: usualMemory,
 	}, true
 }
 

@@ -92,7 +92,7 @@ func (m *machine) points(last uint64) []figure.Point {
 	switch {
 	case w == 0:
 		add(1, 1)
-	case m.response != nil || m.plan.Decays():
+	case m.response != nil || m.calibration.Decays():
 		for _, age := range m.smoothAges(last, dense) {
 			add(age, age)
 		}

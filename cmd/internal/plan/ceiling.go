@@ -58,7 +58,10 @@ func (in Input) ceiling() *Ceiling {
 	if !(rate > 0) || !measured {
 		return nil
 	}
-	c := &Ceiling{EventsPerSecond: digits.Number(1 / p.seconds(numbers, in.Configured.Batch)), Rate: digits.Number(rate), measured: p}
+	c := &Ceiling{
+		EventsPerSecond: digits.Number(1 / p.seconds(numbers, in.Configured.Batch)),
+		Rate:            digits.Number(rate), measured: p,
+	}
 	c.Fits = rate <= float64(c.EventsPerSecond)
 	if !c.Fits && rate*max(p.decode, p.event) < 1 {
 		least := p.number * float64(numbers) / (1/rate - p.event)
@@ -71,7 +74,8 @@ func (in Input) ceiling() *Ceiling {
 func (c *Ceiling) line() string {
 	text := fmt.Sprintf("One stream takes %s events a second at most on the machine of deploy/bench/RESULTS.md (events of "+
 		"%s, decoded in one goroutine and learned from in another, no broker): %s ",
-		digits.Count(uint64(round2(float64(c.EventsPerSecond)))), c.measured.events, digits.Count(uint64(math.Ceil(float64(c.Rate)))))
+		digits.Count(uint64(round2(float64(c.EventsPerSecond)))), c.measured.events,
+		digits.Count(uint64(math.Ceil(float64(c.Rate)))))
 	switch {
 	case c.Fits:
 		return text + "fit.\n"

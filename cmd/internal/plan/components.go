@@ -30,9 +30,9 @@ func (m *machine) components() []Component {
 	average, most := m.vectors()
 	var rows []Component
 	for i, part := range m.config.Contribution.Components {
-		of := m.plan.Component(i)
-		alone, plan := m.config, m.plan
-		alone.Contribution.Components, plan.Grid = m.config.Contribution.Components[i:i+1], of.Grid
+		of := m.calibration.Component(i)
+		alone, calibration := m.config, m.calibration
+		alone.Contribution.Components, calibration.Grid = m.config.Contribution.Components[i:i+1], of.Grid
 		scale := of.Scale.Float64() * of.Grid.Unit()
 		one, scales := scale*math.Sqrt(vectorVariance(m.facts, part.Size)), float64(part.Size)
 		if part.Scales != nil {
@@ -42,7 +42,7 @@ func (m *machine) components() []Component {
 			}
 		}
 		row := Component{
-			Name: part.Name, Size: part.Size, Sensitivity: plan.Sensitivity(alone), NoiseScale: scale,
+			Name: part.Name, Size: part.Size, Sensitivity: calibration.Sensitivity(alone), NoiseScale: scale,
 			RMSVector: one * math.Sqrt(average*scales), WorstVector: one * math.Sqrt(most*scales),
 		}
 		root := math.Sqrt(float64(part.Size))

@@ -46,7 +46,7 @@ func (m *machine) cost() Cost {
 	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Contribution.Components))
 	if m.facts.Structure == mechanisms.Tree && m.config.Scope.End() == protection.Endless {
 		c.Vectors = digits.Number(2 - 1/float64(m.config.Scope.Span()))
-		c.WorstVectors = uint64(m.plan.Levels)
+		c.WorstVectors = uint64(m.calibration.Levels)
 	}
 	blocks := uint64(0) // cipher blocks for one noise vector of each component
 	for _, p := range m.config.Contribution.Components {
@@ -64,7 +64,7 @@ func (m *machine) cost() Cost {
 	record := authentications(recordLen + 8*m.config.Contribution.Absorbed())
 	c.HashBlocks = digits.Number(float64(m.config.Batch*record) + float64(c.Vectors)*float64(authentications(noiseLen)))
 	c.Products = 2 * uint64(m.poles()) * n
-	if m.plan.Decays() {
+	if m.calibration.Decays() {
 		c.Products += n // the decaying sum takes one more product per coordinate
 	}
 	return c
@@ -78,7 +78,7 @@ const leastRecords = 64
 // gradient is half of its share of the clip. spent returns the time since the call of measure. The result is none if no
 // step has closed by the time limit and after leastRecords.
 func (m *machine) measure(limit time.Duration, spent func() time.Duration) (digits.Number, error) {
-	stream, err := mechanisms.Open(m.config, m.plan, [32]byte{})
+	stream, err := mechanisms.Open(m.config, m.calibration, [32]byte{})
 	if err != nil {
 		return digits.None, err
 	}

@@ -37,7 +37,7 @@ func TestVectors(t *testing.T) {
 			c := m.machine.config
 			c.Batch = 1
 			sampler := &counter{}
-			stream := mechtest.Planted(t, c, m.machine.plan, sampler)
+			stream := mechtest.Planted(t, c, m.machine.calibration, sampler)
 			steps, skip := 4*max(c.Scope.Span(), 1), max(c.Scope.Span(), 1)
 			ends := c.Scope.End() != protection.Endless
 			if ends {

@@ -26,9 +26,13 @@ func costsOf(o operators.Operator, in *operators.Range) *Costs {
 	if c == nil || in == nil && c.Directions == c.Coordinates && c.Reason == "" {
 		return nil
 	}
-	out := &Costs{Directions: c.Directions, Before: digits.None, Longest: digits.None, Usual: digits.None, costs: *c, in: in}
+	out := &Costs{
+		Directions: c.Directions, Before: digits.None, Longest: digits.None, Usual: digits.None, costs: *c,
+		in: in,
+	}
 	if in != nil {
-		out.Before, out.Longest, out.Usual = digits.Number(c.Before(*in)), digits.Number(c.Longest(*in)), digits.Number(c.Usual(*in))
+		out.Before, out.Longest, out.Usual = digits.Number(c.Before(*in)), digits.Number(c.Longest(*in)),
+			digits.Number(c.Usual(*in))
 	}
 	return out
 }

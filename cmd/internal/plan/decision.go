@@ -44,7 +44,7 @@ func settles(d operators.Damping, s protection.Scope, release, radius float64) f
 func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	row.Decisions, row.Settles = []DecisionNoise{}, digits.None
 	d := o.Describe(row.machine.config)
-	if d.Damping == nil || row.machine.stream.PerStep() {
+	if d.Damping == nil || row.machine.once() {
 		return
 	}
 	scope, release := row.machine.config.Scope, row.machine.decides().RMSVector

@@ -14,13 +14,13 @@ import (
 
 // machine is a mechanism that is opened for one configuration.
 type machine struct {
-	config    mechanisms.Config
-	plan      mechanisms.Calibration
-	opened    *mechanisms.Mechanism
-	stream    *mechanisms.Stream
-	guarantee protection.Guarantee
-	facts     mechanisms.Facts
-	response  *blt.Response // response of blt; otherwise nil
+	config      mechanisms.Config
+	calibration mechanisms.Calibration
+	opened      *mechanisms.Mechanism
+	stream      *mechanisms.Stream
+	guarantee   protection.Guarantee
+	facts       mechanisms.Facts
+	response    *blt.Response // response of blt; otherwise nil
 }
 
 func open(c mechanisms.Config) (*machine, error) {
@@ -34,7 +34,7 @@ func open(c mechanisms.Config) (*machine, error) {
 	}
 	stream := opened.Open([32]byte{})
 	m := &machine{
-		config: c, plan: p, opened: opened, stream: stream, guarantee: stream.Guarantee(), facts: factsOf(c.Name),
+		config: c, calibration: p, opened: opened, stream: stream, guarantee: stream.Guarantee(), facts: factsOf(c.Name),
 	}
 	if p.Filter.Count > 0 {
 		if m.response, err = blt.NewResponse(p.Filter); err != nil {
@@ -44,12 +44,16 @@ func open(c mechanisms.Config) (*machine, error) {
 	return m, nil
 }
 
-func (m *machine) poles() int { return int(m.plan.Filter.Count + m.plan.Decay.Count) }
+// once reports whether each step releases its own sum, and no prefix sum.
+func (m *machine) once() bool { return m.facts.Structure == mechanisms.PerStep }
+
+func (m *machine) poles() int { return int(m.calibration.Filter.Count + m.calibration.Decay.Count) }
 
 // bothSigns reports whether the filter has residues of both signs. The response then rises after falling
 // (mechanisms/blt, PROOF.md, Lemma 1), so that the account of a user states a larger loss than the user has.
 func (m *machine) bothSigns() bool {
-	return slices.ContainsFunc(m.plan.Filter.Residues[:m.plan.Filter.Count], func(r int32) bool { return r < 0 })
+	return slices.ContainsFunc(m.calibration.Filter.Residues[:m.calibration.Filter.Count],
+		func(r int32) bool { return r < 0 })
 }
 
 // factsOf returns the facts of a mechanism, which must exist.
@@ -65,13 +69,13 @@ func factsOf(name string) mechanisms.Facts {
 const filtered = "blt"
 
 // sensitivity returns Δ in loss units, exactly.
-func (m *machine) sensitivity() float64 { return m.plan.Sensitivity(m.config) }
+func (m *machine) sensitivity() float64 { return m.calibration.Sensitivity(m.config) }
 
 // lattice returns Δ in lattice units.
-func (m *machine) lattice() int64 { return int64(m.sensitivity() / m.plan.Grid.Unit()) }
+func (m *machine) lattice() int64 { return int64(m.sensitivity() / m.calibration.Grid.Unit()) }
 
 // scale returns σ or θ of a noise vector in loss units; with several components, of the first one.
-func (m *machine) scale() float64 { return m.plan.Scale.Float64() * m.plan.Grid.Unit() }
+func (m *machine) scale() float64 { return m.calibration.Scale.Float64() * m.calibration.Grid.Unit() }
 
 // vectors returns the variance of a release in units of a noise vector's variance: the mean over steps, and the
 // largest.
@@ -88,16 +92,16 @@ func (m *machine) vectors() (mean, most float64) {
 	scope := m.config.Scope
 	t, ends := scope.End(), scope.End() != protection.Endless
 	switch {
-	case m.stream.PerStep():
-	case m.plan.Decays():
-		return m.plan.Decay.Variance(), m.plan.Decay.Peak()
+	case m.once():
+	case m.calibration.Decays():
+		return m.calibration.Decay.Variance(), m.calibration.Decay.Peak()
 	case m.facts.Structure == mechanisms.Tree && ends:
 		return float64(bitsUpTo(t)) / float64(t), float64(bits.Len64(t+1) - 1)
 	case m.facts.Structure == mechanisms.Tree:
-		h := float64(m.plan.Levels)
+		h := float64(m.calibration.Levels)
 		return h - 1 + 1/float64(scope.Span()), h
 	case m.response != nil && ends:
-		return filterUpTo(m.plan.Filter, t)
+		return filterUpTo(m.calibration.Filter, t)
 	case m.response != nil:
 		sum := m.response.Noise()
 		return sum, sum
@@ -156,7 +160,7 @@ func (m *machine) rms() (mean, worst float64) {
 // user level the smallest variance is still a bound, because a user may have only one event. The result is none if no
 // bound is known: for pure ε, for releases that are not prefix sums, and for streams that end.
 func (m *machine) overOptimum(factor digits.Number) digits.Number {
-	if m.guarantee.Mu == 0 || m.stream.PerStep() {
+	if m.guarantee.Mu == 0 || m.once() {
 		return digits.None
 	}
 	if m.several() {

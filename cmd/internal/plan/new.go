@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"oriel/cmd/internal/digits"
-	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
@@ -144,7 +143,8 @@ func (r *Report) measureAll(limit time.Duration) error {
 // about fills in the figures of the setting that follow from the configured mechanism.
 func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
-	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
+	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(),
+		m.calibration.Grid.Unit()
 	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = digits.None, digits.None, digits.None
 	if m.config.Budget.Delta > 0 && r.Optimum.Factor.Known() {
 		mu := dp.GaussianMu(m.config.Budget)
@@ -171,7 +171,8 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		Window:     figures.Window, Memory: figures.Memory, Poles: m.poles(),
 		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
 		OverOptimum: digits.None,
-		Mu:          digits.None, Epsilon: digits.Number(m.guarantee.Epsilon), EventEpsilon: digits.None, Delta: m.guarantee.Delta,
+		Mu:          digits.None, Epsilon: digits.Number(m.guarantee.Epsilon), EventEpsilon: digits.None,
+		Delta:      m.guarantee.Delta,
 		StateBytes: m.stream.StateLen(), Cost: m.cost(), machine: m,
 	}
 	if same { // the optimum is for one kind of sums, prefix sums or decaying sums
@@ -184,7 +185,7 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		row.Mu = digits.Number(m.guarantee.Mu)
 	}
 	if several {
-		event, err := m.plan.EventGuarantee(m.config)
+		event, err := m.calibration.EventGuarantee(m.config)
 		if err != nil {
 			return Mechanism{}, err
 		}
@@ -211,7 +212,7 @@ func (r *Report) sort() {
 		switch {
 		case m.Configured:
 			return 0
-		case factsOf(m.Name).Structure == mechanisms.PerStep:
+		case m.machine.once():
 			return 2
 		}
 		return 1

@@ -124,14 +124,15 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 	row := NumberView{
 		Mechanism: c.Name, Window: c.Scope.Figures().Window, View: v.Name, Memory: v.Memory, Events: digits.None,
 		Sigma: digits.Number(sigma),
-		Count: spread(sigma/n.Count, worst/n.Count), Sum: Spread{digits.None, digits.None, digits.None}, ShownFrom: digits.None, OverOptimum: digits.None,
+		Count: spread(sigma/n.Count, worst/n.Count), Sum: Spread{digits.None, digits.None, digits.None},
+		ShownFrom: digits.None, OverOptimum: digits.None,
 	}
 	switch {
 	case v.Memory > 0:
 		row.Events = digits.Number(v.Memory) * digits.Number(c.Batch)
 		unit := m.sensitivity() / m.guarantee.Mu
 		row.OverOptimum = digits.Number(sigma * sigma / (unit * unit) / decay.Optimum(v.Memory))
-	case m.stream.PerStep():
+	case m.once():
 		row.Events = digits.Number(c.Batch)
 	case c.Scope.End() != protection.Endless:
 		row.Events = digits.Number(c.Scope.End()) * digits.Number(c.Batch)
@@ -162,7 +163,10 @@ func ratios(n *operators.Precision, row NumberView, after []uint64) []NumberRati
 			if !s.Ratio {
 				break
 			}
-			ratio := NumberRatio{View: row.View, Statistic: s.Name, Unit: s.Unit, Events: events, Middle: digits.None, Ends: digits.None}
+			ratio := NumberRatio{
+				View: row.View, Statistic: s.Name, Unit: s.Unit, Events: events, Middle: digits.None,
+				Ends: digits.None,
+			}
 			if row.has(events, s) {
 				at := func(mean float64) float64 {
 					return z95 * s.Deviation(float64(row.Sigma), operators.Cell{Events: float64(events), Mean: mean})
@@ -206,7 +210,10 @@ func (m *machine) windows(n *operators.Precision) []Window {
 	var all []Window
 	for w := uint64(1); ; w *= windowStep {
 		sigma := m.stream.WindowDeviation(0, w)
-		row := Window{Steps: w, Count: spread(sigma/n.Count, sigma/n.Count), Sum: Spread{digits.None, digits.None, digits.None}}
+		row := Window{Steps: w, Count: spread(sigma/n.Count, sigma/n.Count), Sum: Spread{
+			digits.None, digits.None,
+			digits.None,
+		}}
 		if s, ok := n.Statistic(statisticSum); ok {
 			x := s.Deviation(sigma, operators.Cell{})
 			row.Sum = spread(x, x)

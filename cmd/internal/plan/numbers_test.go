@@ -132,7 +132,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := r.Mechanisms[0].machine.plan.Decay
+		f := r.Mechanisms[0].machine.calibration.Decay
 		e := terms(length, filterOf(f))
 		inverse := make([]float64, length)
 		for t := range inverse { // Σ_i e_i·c_{t−i} must be 1 at t = 0 and 0 elsewhere

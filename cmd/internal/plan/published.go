@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"oriel/cmd/internal/digits"
-	"oriel/mechanisms"
 )
 
 // Published is the published volume of a stream: the size of the decisions in all its topics, measured over some events
@@ -53,7 +52,7 @@ func (r *Report) publish(in Input) {
 	}
 	factor := every / p.Every
 	advice := fmt.Sprintf("ORIEL_EMIT_EVERY=%d makes it", every)
-	if factsOf(s.Mechanism).Structure == mechanisms.PerStep {
+	if r.Mechanisms[0].machine.once() {
 		advice = fmt.Sprintf("ORIEL_BATCH=%d, longer windows with less noise each, makes it", s.Batch*factor)
 	}
 	r.Warnings = append(r.Warnings, fmt.Sprintf("decisions of %s for each event are longer than most events; %s %s, for the same loss",
@@ -70,7 +69,8 @@ func (r *Report) publishedLine() string {
 		return ""
 	}
 	event := uint64(math.Ceil(float64(s.EventBytes)))
-	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", digits.Bytes(uint64(s.DecisionBytes)), digits.Bytes(event))
+	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", digits.Bytes(uint64(s.DecisionBytes)),
+		digits.Bytes(event))
 	if s.DayBytes.Known() {
 		text += ", " + digits.Bytes(uint64(s.DayBytes)) + " a day of one stream"
 	}

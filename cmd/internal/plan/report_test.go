@@ -51,7 +51,7 @@ func TestNoiseScale(t *testing.T) {
 			switch m.Name {
 			case "blt":
 				terms := int(m.Window)
-				_, d := series(m.machine.plan.Filter, terms)
+				_, d := series(m.machine.calibration.Filter, terms)
 				train := make([]float64, terms)
 				for shift := 0; shift < terms; shift += max(int(in.Configured.Unit.Figures().Separation), 1) {
 					for j := shift; j < terms; j++ {
@@ -99,7 +99,7 @@ func TestError(t *testing.T) {
 			}
 			switch {
 			case m.Name == "blt":
-				b, _ := series(m.machine.plan.Filter, 200_000)
+				b, _ := series(m.machine.calibration.Filter, 200_000)
 				mean = squares(b)
 				worst = mean
 				if ends {
@@ -206,7 +206,7 @@ func TestLosses(t *testing.T) {
 					want *= windows
 				case m.Name == "blt" && !several && age <= 102_400:
 					if d == nil {
-						_, d = series(m.machine.plan.Filter, 102_400)
+						_, d = series(m.machine.calibration.Filter, 102_400)
 					}
 					mu := r.Setting.Sensitivity * math.Sqrt(squares(d[:age])) / m.NoiseScale
 					want, tolerance = epsilonOf(mu, m.Delta), 1e-3

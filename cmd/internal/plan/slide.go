@@ -9,7 +9,6 @@ import (
 
 	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure"
-	"oriel/mechanisms"
 )
 
 // contenders fixes the order of mechanisms, so that a mechanism looks the same on every slide.
@@ -42,7 +41,7 @@ func (r *Report) errorPanel() figure.Panel {
 	}
 	once := r.Setting.span() == 0
 	for _, m := range r.Mechanisms {
-		if !m.Configured && (factsOf(m.Name).Structure == mechanisms.PerStep) != once {
+		if !m.Configured && m.machine.once() != once {
 			continue
 		}
 		row := figure.Row{
@@ -103,7 +102,7 @@ func (r *Report) footnote() []string {
 		switch {
 		case m.Configured:
 		case r.Numbers != nil:
-		case (factsOf(m.Name).Structure == mechanisms.PerStep) != (r.Setting.span() == 0):
+		case m.machine.once() != (r.Setting.span() == 0):
 			const reason = "(no prefix sums: ages only)"
 			why[reason] = append(why[reason], m.Name)
 		}

@@ -41,7 +41,8 @@ func (r *Report) Print(out io.Writer) error {
 		part(r.Band.title(), r.Band.rows())
 	}
 	if s := r.Setting; !s.users() {
-		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) digits.Number { return l.Epsilon }))
+		part("ε by age: the loss of everything released until an event is so old",
+			r.ageRows(func(l Loss) digits.Number { return l.Epsilon }))
 		part(r.groupTitle(), r.groupRows())
 	} else {
 		part("ε by age: a user's events of "+s.userWindow()+", everything released until its first step is so old",
@@ -129,7 +130,7 @@ func (m *Mechanism) label() string {
 	if m.Poles > 0 {
 		return mark + fmt.Sprintf("%s, %d poles", m.called(), m.Poles)
 	}
-	if factsOf(m.Name).Structure == mechanisms.PerStep {
+	if m.machine.once() {
 		return mark + m.Name + ", one step"
 	}
 	return mark + m.Name

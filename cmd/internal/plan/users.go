@@ -22,7 +22,7 @@ func (m *machine) crowding() []string {
 	c := m.config
 	separation, _ := c.Unit.EventSeparation()
 	events := rational.Events(c.ExchangeSteps(), separation)
-	one, err := m.plan.EventGuarantee(c)
+	one, err := m.calibration.EventGuarantee(c)
 	if events < 2 || err != nil {
 		return nil
 	}

@@ -18,7 +18,7 @@ func TestCostOfAnExperiment(t *testing.T) {
 		{1, "0.0 % wider"},
 		{1.0641, "6.5 % wider"},
 	} {
-		if got := costOf(changelog.Turn{Wider: c.wider}); !strings.Contains(got, c.want) {
+		if got := costOf(changelog.AddedExperiment{Wider: c.wider}); !strings.Contains(got, c.want) {
 			t.Errorf("%g times as wide: %q, want %q", c.wider, got, c.want)
 		}
 	}

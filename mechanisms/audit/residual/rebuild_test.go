@@ -107,7 +107,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 	other := config("tree-gaussian", 2, 8)
 	if _, err := residual.New(other, p, 1); err == nil {
-		t.Error("a plan of another mechanism")
+		t.Error("a calibration of another mechanism")
 	}
 	other.Budget.Epsilon = 1e9
 	if _, err := residual.New(other, mechtest.Plan(t, other), 1); err == nil {

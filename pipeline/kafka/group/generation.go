@@ -145,11 +145,11 @@ func (g *Member) keep(held *Generation, pulse *heartbeats) {
 // new share, or joins again once the tasks of this one are closed.
 func (g *Member) joinAgain(held *Generation, pulse *heartbeats) *heartbeats {
 	select {
-	case g.turn <- struct{}{}:
+	case g.holder <- struct{}{}:
 	case <-held.released:
 		return nil
 	}
-	defer func() { <-g.turn }()
+	defer func() { <-g.holder }()
 	if isClosed(held.released) || pulse.isLost() { // Next joins, if it has not done so
 		return nil
 	}

@@ -105,7 +105,7 @@ type Member struct {
 	once    sync.Once
 	held    atomic.Pointer[Generation] // the last one that Next returned
 
-	turn     chan struct{} // holds one token while a join or Close runs; the fields below belong to its holder
+	holder   chan struct{} // holds one token while a join or Close runs; the fields below belong to its holder
 	instance string        // static id; "" after another process has taken it
 	member   string        // "" before the coordinator assigns an id
 	asked    bool          // a join request was sent
@@ -122,7 +122,7 @@ func Join(c *kafka.Client, config Config) (*Member, error) {
 	}
 	return &Member{
 		client: c, config: config.withDefaults(), instance: config.Instance, share: claim{generation: -1},
-		closing: make(chan struct{}), turn: make(chan struct{}, 1),
+		closing: make(chan struct{}), holder: make(chan struct{}, 1),
 	}, nil
 }
 
@@ -155,11 +155,11 @@ func (g *Member) next(ctx context.Context) (*Generation, error) {
 		}
 	}
 	select {
-	case g.turn <- struct{}{}:
+	case g.holder <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-g.turn }()
+	defer func() { <-g.holder }()
 	select {
 	case <-g.closing:
 		return nil, kafka.ErrGroupClosed
@@ -306,8 +306,8 @@ func (g *Member) unlessExpelled(ctx context.Context, request func(context.Contex
 // stopped BEFORE. It takes at most leaveTimeout, in every state of member and broker.
 func (g *Member) Close() error {
 	g.once.Do(func() { close(g.closing) })
-	g.turn <- struct{}{}
-	defer func() { <-g.turn }()
+	g.holder <- struct{}{}
+	defer func() { <-g.holder }()
 	if held := g.held.Load(); held != nil {
 		held.Close()
 	}

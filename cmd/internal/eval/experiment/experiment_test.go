@@ -24,7 +24,10 @@ func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
 
 func (l lines) Each(_ context.Context, f func(eval.Item) error) error {
 	for i, line := range l {
-		if err := f(eval.Item{Record: records.Record{Public: records.Public{Offset: int64(i)}, Value: []byte(line)}}); err != nil {
+		if err := f(eval.Item{Record: records.Record{
+			Public: records.Public{Offset: int64(i)},
+			Value:  []byte(line),
+		}}); err != nil {
 			return err
 		}
 	}
@@ -105,7 +108,8 @@ func TestExperimentAgreesWithTheTruth(t *testing.T) {
 			t.Errorf("%s: the truth %g is %g", a.Arm, a.Truth, p-q)
 		}
 		peeked := first[k] > 0
-		if a.Peeking.FoundAfter != digits.Number(first[k]) && peeked || a.Back != back[k] || peeked != a.Peeking.FoundAfter.Known() {
+		if a.Peeking.FoundAfter != digits.Number(first[k]) && peeked || a.Back != back[k] ||
+			peeked != a.Peeking.FoundAfter.Known() {
 			t.Errorf("%s: peeking finds it after %g, and loses it at %d looks; want %g and %d", a.Arm, a.Peeking.FoundAfter, a.Back,
 				first[k], back[k])
 		}

@@ -22,7 +22,10 @@ func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
 
 func (l lines) Each(_ context.Context, f func(eval.Item) error) error {
 	for i, line := range l {
-		if err := f(eval.Item{Record: records.Record{Public: records.Public{Offset: int64(i)}, Value: []byte(line)}}); err != nil {
+		if err := f(eval.Item{Record: records.Record{
+			Public: records.Public{Offset: int64(i)},
+			Value:  []byte(line),
+		}}); err != nil {
 			return err
 		}
 	}

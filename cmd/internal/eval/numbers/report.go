@@ -85,7 +85,8 @@ func (x *comparison) beside(d decision.Decision, truths []float64) ([]Shown, err
 	for i, n := range x.numbers.Names {
 		at := numbers[i]
 		shown[i] = Shown{
-			n.Statistic, n.Cell, n.Memory, digits.Number(at.Value), digits.Number(at.Low), digits.Number(at.High), digits.Number(truths[i]),
+			n.Statistic, n.Cell, n.Memory, digits.Number(at.Value), digits.Number(at.Low), digits.Number(at.High),
+			digits.Number(truths[i]),
 			at.Shown,
 		}
 	}

@@ -37,7 +37,8 @@ func (r *Report) Print(out io.Writer) error {
 // printKinds prints a line for each setting, statistic and memory.
 func (r *Report) printKinds(out io.Writer) {
 	var table eval.Table
-	table.Add("", "ε", "W", "statistic", "memory", "error, rms", "±, median", "in the interval", "releases", "compared", "shown")
+	table.Add("", "ε", "W", "statistic", "memory", "error, rms", "±, median", "in the interval", "releases",
+		"compared", "shown")
 	for _, row := range r.Rows {
 		for _, k := range row.Kinds {
 			table.Add(row.Name, digits.Upper(row.Epsilon), eval.Steps(row.Window), k.Statistic, k.Memory,

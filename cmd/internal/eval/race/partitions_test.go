@@ -63,8 +63,8 @@ func dealtFlights(t *testing.T, partitions int) dealt {
 }
 
 // TestPartitionsLearnLess covers flights in twelve partitions at ε = 1 for life, with the settings of the example in
-// operators/coco/README.md. One stream must keep more of the gain without noise than twelve streams, because each of the
-// twelve learns from fewer flights with the same noise.
+// operators/coco/README.md. One stream must keep more of the gain without noise than twelve streams, because each of
+// the twelve learns from fewer flights with the same noise.
 func TestPartitionsLearnLess(t *testing.T) {
 	tiertest.Slow(t, "TestSeedsRepeatAndDiffer")
 	all := dealtFlights(t, 12)

@@ -142,7 +142,8 @@ func TestDelayByTime(t *testing.T) {
 	l, _, _ := sample(1000)
 	in := eval.Input{Settings: []settings.Settings{load(t)}}
 	events := evaluate(t, in, l, Options{Delay: Delay{Events: 9}})
-	if times := evaluate(t, in, l, Options{Delay: Delay{Time: 10 * time.Second}}); times.Rows[0].Loss != events.Rows[0].Loss ||
+	times := evaluate(t, in, l, Options{Delay: Delay{Time: 10 * time.Second}})
+	if times.Rows[0].Loss != events.Rows[0].Loss ||
 		times.Rows[2].Loss != events.Rows[2].Loss {
 		t.Errorf("10 s late %v, 9 events between %v", times.Rows[0].Loss, events.Rows[0].Loss)
 	}

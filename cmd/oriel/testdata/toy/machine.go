@@ -39,7 +39,7 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 	}
 	arms := strings.Split(string(plan), "\n")
 	if len(arms) < 2 {
-		return nil, errors.New("toy: plan: fewer than two arms")
+		return nil, errors.New("toy: params: fewer than two arms")
 	}
 	return &machine{
 		Base: operators.Base{Operator: "toy", Stream: sums, Fields: []operators.Field{rows}},

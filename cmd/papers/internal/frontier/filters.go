@@ -30,8 +30,8 @@ type FrontierRow struct {
 	Two, Ten, Hundred, Thousand float64 // µ(2W), µ(10W), µ(100W), µ(1000W), each divided by µ(W)
 }
 
-// tableOf returns the rows for all windows, and for m = blt.MinPoles … blt.MaxPoles within each. It fits each filter, which takes
-// some milliseconds a row.
+// tableOf returns the rows for all windows, and for m = blt.MinPoles … blt.MaxPoles within each. It fits each filter,
+// which takes some milliseconds a row.
 func tableOf(windows []uint64) ([]TableRow, error) {
 	var rows []TableRow
 	for _, window := range windows {

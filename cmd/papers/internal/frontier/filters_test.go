@@ -55,7 +55,8 @@ func TestTable(t *testing.T) {
 		near("mean of the tree", got.TreeMean, row.treeMean)
 		near("worst of the tree", got.TreeWorst, row.treeWorst)
 		if got.Poles == 4 && (got.Ratio > row.within || 9*got.Variance > got.TreeMean && row.window >= 1024) {
-			t.Errorf("W=%d: variance %g is %g of the optimum, and of the tree's %g", got.Window, got.Variance, got.Ratio, got.TreeMean)
+			t.Errorf("W=%d: variance %g is %g of the optimum, and of the tree's %g", got.Window, got.Variance, got.Ratio,
+				got.TreeMean)
 		}
 		if low := got.Variance / got.Optimum; math.Abs(got.Ratio-low) > 1e-15*low {
 			t.Errorf("W=%d m=%d: ratio %g of %g and %g", got.Window, got.Poles, got.Ratio, got.Variance, got.Optimum)

@@ -15,7 +15,7 @@ import (
 
 // Experimenter reads and extends the experiments in the frozen params of a stream; streams.Learner is one.
 type Experimenter interface {
-	Turns(params []byte) (steps []uint64, err error)
+	Starts(params []byte) (steps []uint64, err error)
 	Next(params []byte, step, announced uint64) ([]byte, error)
 	Wider(params []byte, step, announced uint64) (float64, error)
 	Batch() uint64     // records per step
@@ -35,8 +35,8 @@ func (view *View) amendment(keys Keys, c deployment.Config, p int32) ([]byte, er
 	return appended, nil
 }
 
-// Turn is an experiment that was added to a stream.
-type Turn struct {
+// AddedExperiment is an experiment that was added to a stream.
+type AddedExperiment struct {
 	Partition int32
 	Number    int // number of the experiment in its stream, from 1
 	Step      uint64
@@ -61,7 +61,9 @@ var ErrToCome = errors.New("pipeline: the newest experiment has not started yet"
 // read before the fence. So these records are before the end of the input, which is asked for afterwards, and no
 // earlier owner has computed a step that has only later records. The amendment is written by the same fencing producer,
 // so it fails if another owner has taken over in between.
-func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step uint64) (given []Turn, err error) {
+func (d Deployment) NextExperiment(
+	ctx context.Context, of Experimenter, step uint64,
+) (given []AddedExperiment, err error) {
 	streams, fewest := int32(d.Topics.Changelog.Partitions), 0
 	counts := make([]int, streams)
 	for p := range streams {
@@ -73,7 +75,7 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 		if err != nil {
 			return nil, err
 		}
-		steps, err := of.Turns(stream.params())
+		steps, err := of.Starts(stream.params())
 		if err != nil {
 			return nil, err
 		}
@@ -92,55 +94,58 @@ func (d Deployment) NextExperiment(ctx context.Context, of Experimenter, step ui
 		if counts[p] > fewest {
 			continue
 		}
-		turn, err := d.nextExperiment(ctx, of, step, p, fewest)
+		added, err := d.nextExperiment(ctx, of, step, p, fewest)
 		if err != nil {
 			return given, fmt.Errorf("pipeline: experiment of partition %d: %w", p, err)
 		}
-		given = append(given, turn)
+		given = append(given, added)
 	}
 	return given, nil
 }
 
 // nextExperiment adds one experiment to the stream of partition p. had is the number of its experiments before.
-func (d Deployment) nextExperiment(ctx context.Context, of Experimenter, step uint64, p int32, had int) (Turn, error) {
+func (d Deployment) nextExperiment(
+	ctx context.Context, of Experimenter, step uint64, p int32, had int,
+) (AddedExperiment, error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
-		return Turn{}, err
+		return AddedExperiment{}, err
 	}
 	stream, err := d.opened(view, keys, p)
 	if err != nil {
-		return Turn{}, err
+		return AddedExperiment{}, err
 	}
 	ends, err := d.ends(ctx, p)
 	if err != nil {
-		return Turn{}, err
+		return AddedExperiment{}, err
 	}
 	first := stream.firstFree(ends, of.Batch(), of.Announced())
-	steps, err := of.Turns(stream.params())
+	steps, err := of.Starts(stream.params())
 	if err != nil {
-		return Turn{}, err
+		return AddedExperiment{}, err
 	}
 	newest, free := steps[len(steps)-1], stream.firstFree(ends, of.Batch(), 0)
 	switch {
 	case len(steps) != had:
-		return Turn{}, fmt.Errorf("pipeline: another process has just added experiment %d, which starts with step %d", len(steps), newest)
+		return AddedExperiment{}, fmt.Errorf("pipeline: another process has just added experiment %d, which starts with step %d", len(steps), newest)
 	case step == 0 && newest >= free:
-		return Turn{}, fmt.Errorf("%w: experiment %d starts with step %d; name a later one with --step", ErrToCome, len(steps), newest)
+		return AddedExperiment{}, fmt.Errorf("%w: experiment %d starts with step %d; name a later one with --step",
+			ErrToCome, len(steps), newest)
 	case step == 0:
 		step = first
 	case step < first:
-		return Turn{}, fmt.Errorf("%w: step %d; name %d or a later one", ErrReached, step, first)
+		return AddedExperiment{}, fmt.Errorf("%w: step %d; name %d or a later one", ErrReached, step, first)
 	}
-	turn := Turn{Partition: p, Number: len(steps) + 1, Step: step, Announced: free - 1}
-	line, err := of.Next(stream.params(), step, turn.Announced)
+	added := AddedExperiment{Partition: p, Number: len(steps) + 1, Step: step, Announced: free - 1}
+	line, err := of.Next(stream.params(), step, added.Announced)
 	if err != nil {
-		return Turn{}, err
+		return AddedExperiment{}, err
 	}
-	if turn.Wider, err = of.Wider(stream.params(), step, turn.Announced); err != nil {
-		return Turn{}, err
+	if added.Wider, err = of.Wider(stream.params(), step, added.Announced); err != nil {
+		return AddedExperiment{}, err
 	}
 	record := state.Amendment(slices.Concat(stream.appended, line)).Seal(keys.AmendmentKey, d.Config.StreamName(p))
-	return turn, d.amend(ctx, producer, keys, p, record)
+	return added, d.amend(ctx, producer, keys, p, record)
 }
 
 func (d Deployment) amend(ctx context.Context, producer *produce.Producer, keys Keys, p int32, record []byte) error {
