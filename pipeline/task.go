@@ -62,7 +62,7 @@ func (t *task) run(ctx context.Context) error {
 	free := make(chan *transaction.Transaction, 2)
 	pool := records.NewPool()
 	for range cap(free) {
-		free <- transaction.New(pool, t.service.listener.KeepsNewest())
+		free <- transaction.New(pool)
 	}
 	var fetcher, committing sync.WaitGroup
 	read := batches
@@ -103,6 +103,7 @@ func (t *task) run(ctx context.Context) error {
 		partition: t.partition, interval: t.service.config.CommitInterval, ordered: t.service.config.WholeTopic(),
 		filled: filled, free: free, memory: t.memory, input: t.service.config.TransactionBytes,
 	}
+	compute.KeepsNewest = t.service.listener.Decided != nil
 	stopped := compute.run(work, batches)
 	close(filled)
 	committing.Wait() // a commit error takes precedence: work before the stop must be committed first
