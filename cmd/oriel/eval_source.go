@@ -190,17 +190,25 @@ func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	return nil
 }
 
-// watched also passes the records of a source to a Watch.
+// watched also passes the records of a source to a Watch, and reports how many records were read since the last report.
 type watched struct {
 	eval.Source
-	watch *traps.Watch
+	watch    *traps.Watch
+	progress func(events int)
 }
+
+// progressEvery is the number of records between two reports of progress.
+const progressEvery = 2048
 
 // Each calls f with each record.
 func (w watched) Each(ctx context.Context, f func(eval.Item) error) error {
+	events := 0
 	return w.Source.Each(ctx, func(i eval.Item) error {
 		if !i.Record.Unreadable {
 			w.watch.See(i.Record.Value)
+		}
+		if events++; events%progressEvery == 0 {
+			w.progress(progressEvery)
 		}
 		return f(i)
 	})

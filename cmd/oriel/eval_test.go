@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/servicetest"
 	"oriel/schemas/decision"
 )
@@ -48,10 +48,10 @@ func documentIn(t *testing.T, said string, into any) {
 	}
 }
 
-func (f *fixture) evaluates(args ...string) eval.Report {
+func (f *fixture) evaluates(args ...string) race.Report {
 	f.T.Helper()
 	said := f.Must(append([]string{"eval", "--json"}, args...)...)
-	var r eval.Report
+	var r race.Report
 	documentIn(f.T, said, &r)
 	return r
 }
@@ -116,7 +116,7 @@ func TestEvalComparesInOnePass(t *testing.T) {
 	slide := filepath.Join(t.TempDir(), "eval.svg")
 	r := f.evaluates(append(mapping, "--partitions", "2", "--epsilon", "1,4", "--window", "8,64", "--seeds", "2",
 		"--plot", slide)...)
-	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != eval.KindReference ||
+	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != race.KindReference ||
 		r.Streams != 2 {
 		t.Fatalf("rows %+v", r.Rows)
 	}

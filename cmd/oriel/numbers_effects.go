@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/numbers"
-	"oriel/cmd/internal/plan"
 	"oriel/schemas/decision"
 )
 
@@ -73,5 +73,5 @@ func warnOfMixed(problems io.Writer, back, every time.Duration, effects bool) {
 		so = "an effect may count events of later ones already; its band holds"
 	}
 	_, _ = fmt.Fprintf(problems, "warning: times go back by up to %s: %s are mixed, and %s; deploy/NUMBERS.md, Numbers by the hour\n",
-		plan.Duration(back.Seconds()), what, so)
+		digits.Duration(back.Seconds()), what, so)
 }

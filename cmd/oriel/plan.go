@@ -179,13 +179,13 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	return printAnswer(out, o.json, answer)
 }
 
-// planShown is the result of a plan: a report, or a comparison of settings.
-type planShown interface {
+// printed is an answer that can be printed as text or JSON, and drawn.
+type printed interface {
 	Slide() *figure.Slide
 	Print(io.Writer) error
 }
 
-func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
+func planAnswer(s settings.Settings, o planOptions) (printed, error) {
 	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (o planOptions) costRange(operator operators.Operator) (*operators.Range, e
 }
 
 // compare compares all combinations of the flags' lists. Without a list, the configured value is the only one.
-func compare(in plan.Input, o planOptions) (planShown, error) {
+func compare(in plan.Input, o planOptions) (printed, error) {
 	if in.Configured.Scope.ForLife() {
 		return nil, exit.WrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
 	}

@@ -138,6 +138,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	quantile := v.Number("QUANTILE")
 	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0, "not set; ORIEL_LOSS=quantile needs it")
 	start, confidence, every := v.Number("START_REGULARIZER"), v.Number("CONFIDENCE"), v.Count("EMIT_EVERY")
+	v.Want("CONFIDENCE", confidence == 0 || 1-confidence < 1, "%g: too small to differ from 0", confidence)
 	_, decays := v.Terms.Scope.Memory() // with a memory, other constants are refused
 	bound := v.Text("UPDATE") == LLO && v.Text("CONSTANTS") != Search && !decays
 	v.Want("ROUNDS", !bound || v.Rounds >= 1 || !v.Sound("HORIZON"),

@@ -19,7 +19,7 @@ import (
 func promise(g protection.Guarantee) string {
 	var b strings.Builder
 	epsilon := strconv.FormatFloat(math.Ceil(g.Epsilon*1e3)/1e3, 'f', -1, 64)
-	brief := cmp.Or(g.Unit.Words().Brief, g.Scope.Words().Brief)
+	brief := g.Words().Brief
 	fmt.Fprintf(&b, "%s: epsilon %s, delta %v against %v of one %s%s; %d records a step", g.Mechanism, epsilon, g.Delta,
 		g.Unit.Adjacency(), g.Unit.Name(), brief, g.Batch)
 	if end := g.Scope.End(); end != protection.Endless {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/digits"
 	deployment "oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
@@ -66,7 +67,7 @@ func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			in := countingInput(t, append(x.changes, s.Setting+"="+s.Value)...)
-			if _, ratio := spreadOf(t, in, Spread{Deviation: Number(x.half / 1.959964)}, x.first, x.every,
+			if _, ratio := spreadOf(t, in, Spread{Deviation: digits.Number(x.half / 1.959964)}, x.first, x.every,
 				looks()); math.Abs(ratio-1) > sixthOfDeviation(2048*looks()) {
 				t.Errorf("%s=%s: the noise is %.4f of what was wanted", s.Setting, s.Value, ratio)
 			}

@@ -54,9 +54,11 @@ func decodingOf(config string) (environ []string, ok bool) {
 			given[name] = value
 		}
 	}
-	names := []string{
-		"OPERATOR", "FEATURES_BIAS", "FEATURES_NORM", "FEATURES_RANGE", "FORMAT", "MAX_RECORD_BYTES", "UNKNOWN",
-		"FRAMING",
+	var names []string
+	for _, r := range new(Settings).rows() {
+		if r.decodes {
+			names = append(names, r.name)
+		}
 	}
 	if given["MAP"] != "" || given["SCHEMA"] != "" || given["SCHEMA_SUBJECT"] != "" {
 		return nil, false

@@ -232,8 +232,8 @@ func TestEachOperatorHasATableOfItsOwn(t *testing.T) {
 		}
 	}
 	taken := map[string]bool{}
-	for _, v := range common() {
-		taken[strings.TrimPrefix(v.Name, prefix)] = true
+	for _, r := range new(Settings).rows() {
+		taken[r.name] = true
 	}
 	for name := range later {
 		taken[name] = true

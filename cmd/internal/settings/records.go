@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
@@ -73,36 +72,6 @@ func (s *Settings) readID(p *operators.Problems, text string) {
 
 func (s *Settings) readSchema(file string) (*recordschema.Schema, error) {
 	return recordschema.Files{Name: file, Read: readFile}.Schema(s.Format, s.SchemaMessage)
-}
-
-// canonicalRecords returns the configuration's lines about the encoding of records, except FORMAT, which Canonical
-// writes.
-func (s Settings) canonicalRecords() []string {
-	var lines []string
-	if s.framed() {
-		lines = append(lines, "FRAMING="+s.Framing)
-	}
-	if s.fromRegistry() {
-		lines = append(lines, "SCHEMA_SUBJECT="+s.Subject())
-		if s.schema == nil && s.SchemaMessage != "" {
-			lines = append(lines, "SCHEMA_MESSAGE="+s.SchemaMessage)
-		}
-	}
-	if s.schema == nil {
-		return lines
-	}
-	lines = append(lines, fmt.Sprintf("SCHEMA=sha256:%x", s.schema.Digest))
-	if s.schema.Message != "" {
-		lines = append(lines, "SCHEMA_MESSAGE="+s.schema.Message)
-	}
-	if len(s.schemaIDs) > 0 {
-		var ids []string
-		for _, known := range s.schemaIDs {
-			ids = append(ids, fmt.Sprintf("%d=sha256:%x", known.id, known.schema.Digest))
-		}
-		lines = append(lines, "SCHEMA_IDS="+strings.Join(ids, ","))
-	}
-	return lines
 }
 
 func (s Settings) framed() bool { return s.Framing != "" && s.Framing != recordschema.Plain }
