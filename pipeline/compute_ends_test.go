@@ -84,7 +84,7 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 		pool := records.NewPool()
 		filled, free := make(chan *transaction.Transaction), make(chan *transaction.Transaction, 2)
 		for range cap(free) {
-			free <- transaction.New(pool, false)
+			free <- transaction.New(pool)
 		}
 		sealer, err := state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer()
 		if err != nil {

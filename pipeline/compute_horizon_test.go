@@ -52,7 +52,7 @@ func TestComputingEndsAtTheHorizon(t *testing.T) {
 		}
 		filled, free := make(chan *transaction.Transaction, 2), make(chan *transaction.Transaction, 2)
 		for range cap(free) {
-			free <- transaction.New(records.NewPool(), false)
+			free <- transaction.New(records.NewPool())
 		}
 		at := state.Position{Next: 10, LeaderEpoch: 3}
 		c := &computer{

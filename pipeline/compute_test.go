@@ -19,7 +19,7 @@ import (
 func TestComputingWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := records.NewPool()
-		committing, filled := transaction.New(pool, false), transaction.New(pool, false)
+		committing, filled := transaction.New(pool), transaction.New(pool)
 		line := make([]byte, 100_000)
 		for range 30 {
 			committing.Decide(0, nil, line, 1)
@@ -88,7 +88,7 @@ func TestATransactionKeepsItsPlace(t *testing.T) {
 	b := transaction.NewBuilder(openStream(t), 0, at, sealer, nil)
 	var closed []*transaction.Transaction
 	for p, from := range []int64{5, 8} {
-		b.Transaction = transaction.New(records.NewPool(), false)
+		b.Transaction = transaction.New(records.NewPool())
 		batch := &fetch.Batch{
 			Partition: int32(p), Shift: b.Position.Next - from, From: from, Next: from + 2,
 			Order: &fetch.Order{Record: int64(p), Done: true},

@@ -22,6 +22,16 @@ import (
 // rebalance, which takes at most a second, and for rejoining the group.
 func (t *task) commitGrace() time.Duration { return t.service.config.RebalanceTimeout() * 2 / 3 }
 
+// commitContext returns the context of commits, which outlives ctx by commitGrace, and a function that ends it.
+func (t *task) commitContext(ctx context.Context) (commits context.Context, end func()) {
+	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(t.commitGrace(), func() { expire(errors.New("pipeline: closing took too long")) })
+		context.AfterFunc(commits, func() { timer.Stop() })
+	})
+	return commits, func() { stop(); expire(nil) }
+}
+
 // task owns one input partition in this process as long as the process has the same share of the group's partitions.
 type task struct {
 	service   *Service
@@ -48,21 +58,15 @@ func (t *task) run(ctx context.Context) error {
 	t.service.listener.State(t.partition, notice.Running)
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer expire(nil)
-	defer context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(t.commitGrace(), func() {
-			expire(errors.New("pipeline: closing took too long"))
-		})
-		context.AfterFunc(commits, func() { timer.Stop() })
-	})()
+	commits, end := t.commitContext(ctx)
+	defer end()
 
 	batches := make(chan fetched, batchesAhead)
 	filled := make(chan *transaction.Transaction)
 	free := make(chan *transaction.Transaction, 2)
 	pool := records.NewPool()
 	for range cap(free) {
-		free <- transaction.New(pool, t.service.listener.KeepsNewest())
+		free <- transaction.New(pool)
 	}
 	var fetcher, committing sync.WaitGroup
 	read := batches
@@ -81,25 +85,18 @@ func (t *task) run(ctx context.Context) error {
 	})
 	committed := t.keepOrder(work, fail, &fetcher, o)
 	committing.Go(func() {
-		failed := false
-		for tx := range filled {
-			if !failed {
-				if err := committer.Commit(commits, tx); err != nil {
-					fail(err)
-					failed = true
-				} else {
-					committed(tx.Position)
-				}
+		t.commit(ctx, filled, free, func(tx *transaction.Transaction) error {
+			err := committer.Commit(commits, tx)
+			if err == nil {
+				committed(tx.Position)
+			} else {
+				fail(err)
 			}
-			if failed && ctx.Err() != nil {
-				t.service.unfinished.Store(true)
-			}
-			tx.Reset()
-			free <- tx
-		}
+			return err
+		})
 	})
 	compute := &computer{
-		Builder:   transaction.NewBuilder(o.Stream, t.partition, o.Position, o.Sealer, &t.service.users),
+		Builder:   t.builder(o),
 		partition: t.partition, interval: t.service.config.CommitInterval, ordered: t.service.config.WholeTopic(),
 		filled: filled, free: free, memory: t.memory, input: t.service.config.TransactionBytes,
 	}
@@ -117,6 +114,29 @@ func (t *task) run(ctx context.Context) error {
 		return err
 	}
 	return ctx.Err()
+}
+
+func (t *task) builder(o *takeover.Owned) *transaction.Builder {
+	b := transaction.NewBuilder(o.Stream, t.partition, o.Position, o.Sealer, &t.service.users)
+	b.KeepsNewest = t.service.listener.Decided != nil
+	return b
+}
+
+// commit passes filled transactions to do, one after the other, and returns each to free. After the first error it drops
+// the rest: they are unfinished if ctx has ended.
+func (t *task) commit(
+	ctx context.Context, filled <-chan *transaction.Transaction, free chan<- *transaction.Transaction,
+	do func(*transaction.Transaction) error,
+) {
+	failed := false
+	for tx := range filled {
+		failed = failed || do(tx) != nil
+		if failed && ctx.Err() != nil {
+			t.service.unfinished.Store(true)
+		}
+		tx.Reset()
+		free <- tx
+	}
 }
 
 // takeOver makes this task the partition's only owner, and commits the transactions that earlier owners left

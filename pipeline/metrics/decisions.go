@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"oriel/pipeline/notice"
+	"oriel/schemas/decision"
 )
 
 // MaxDecisionSeries bounds the series of decisions of one process, because Prometheus stores each series and a decision
@@ -18,8 +18,8 @@ const MaxDecisionSeries = 1000
 
 // Numbers are decisions whose coordinates have names and intervals.
 type Numbers struct {
-	Labels [][3]string                                                   // of each number: memory, statistic and cell
-	Read   func(notice.Decided) (values, low, high []float64, err error) // a value NaN has no series
+	Labels [][3]string                                                       // of each number: memory, statistic and cell
+	Read   func(*decision.Decision) (values, low, high []float64, err error) // a value NaN has no series
 }
 
 // decisions shows the newest committed decision of each stream that the process owns: its first coordinates by index
@@ -76,7 +76,7 @@ func newDecisions(coordinates int, numbers *Numbers) *decisions {
 	return d
 }
 
-func (d *decisions) committed(p int32, newest notice.Decided) {
+func (d *decisions) committed(p int32, newest *decision.Decision) {
 	series := [][]float64{newest.Point}
 	if d.numbers != nil {
 		values, low, high, err := d.numbers.Read(newest)
@@ -97,7 +97,7 @@ func (d *decisions) committed(p int32, newest notice.Decided) {
 }
 
 // members returns the extra members of a decision that are numbers. Operators have only a few.
-func (d *decisions) members(newest notice.Decided) (members []member) {
+func (d *decisions) members(newest *decision.Decision) (members []member) {
 	if d.member == nil {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"oriel/schemas/decision"
 )
 
-func point(stream string, point ...float64) notice.Decided {
-	return notice.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
+func point(stream string, point ...float64) *decision.Decision {
+	return &decision.Decision{Config: decision.Config{Stream: stream}, Index: 1, Step: 1, Point: point}
 }
 
 func decided(coordinates int) (*prometheus.Registry, notice.Listener) {
@@ -61,8 +61,8 @@ oriel_decision{coordinate="1",deployment="d",stream="0"} 5.25
 }
 
 // saying returns a decision with members besides its coordinates, some of which are numbers.
-func saying(stream string, point ...float64) notice.Decided {
-	d := notice.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
+func saying(stream string, point ...float64) *decision.Decision {
+	d := &decision.Decision{Config: decision.Config{Stream: stream}, Index: 1, Step: 1, Point: point}
 	for _, x := range [][2]string{{"shift", "-2.5e-1"}, {"arm", `"1"`}, {"deviation", "[1]"}, {"explores", "1"}} {
 		d.Extras = append(d.Extras, decision.ExtraMember{Name: x[0], JSON: x[1]})
 	}
@@ -121,7 +121,7 @@ func TestDecisionsAreNotShownUnlessAskedFor(t *testing.T) {
 // named describes decisions with two numbers, whose intervals are ± 2.5 times the step; at step 0 there are none.
 var named = metrics.Numbers{
 	Labels: [][3]string{{"1000", "count", "carrier=UA"}, {"1000", "mean", "carrier=UA"}},
-	Read: func(d notice.Decided) (values, low, high []float64, err error) {
+	Read: func(d *decision.Decision) (values, low, high []float64, err error) {
 		if d.Step == 0 {
 			return nil, nil, nil, errors.New("no intervals")
 		}

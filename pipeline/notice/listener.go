@@ -39,14 +39,6 @@ type Commit struct {
 	Duration  time.Duration // from the first request of the transaction to its acknowledged end
 }
 
-// Decided is a committed decision, parsed.
-type Decided struct {
-	Stream      string
-	Index, Step uint64
-	Point       []float64 // the coordinates; the listener owns them
-	Extras      []decision.ExtraMember
-}
-
 // Point is a point of a transaction or a take-over at which a crash must be harmless. Tests kill the process there.
 type Point string
 
@@ -74,19 +66,16 @@ type Listener struct {
 	Aborted    func(partition int32)
 
 	// Decided is called after a commit that published decisions, with the newest decision of the first topic, because
-	// metrics and pages are for all readers of this topic. If Decided and Published are nil, transactions do not keep
-	// their newest decision.
-	Decided func(partition int32, newest Decided)
-	// Published is called with the published bytes of the same decision, which are valid during the call. Parsing a
-	// large decision costs as much as making it.
-	Published func(partition int32, newest []byte)
-	State     func(partition int32, s TaskState)
-	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
-	Holds     func(partition int32, bytes int)              // the state is in memory and has this constant size
-	Opening   func(partition int32, from int64)             // the first incarnation will be opened, at this offset
-	Opened    func(partition int32)                         // the stream's first incarnation was opened
-	Closed    func(partition int32)                         // the partition was handed over
-	Standby   func(Standby)                                 // the process has begun or ended to stand by
+	// metrics and pages are for all readers of this topic. Listeners must not change the decision. If Decided is nil,
+	// transactions do not keep their newest decision.
+	Decided func(partition int32, newest *decision.Decision)
+	State   func(partition int32, s TaskState)
+	Proves  func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
+	Holds   func(partition int32, bytes int)              // the state is in memory and has this constant size
+	Opening func(partition int32, from int64)             // the first incarnation will be opened, at this offset
+	Opened  func(partition int32)                         // the stream's first incarnation was opened
+	Closed  func(partition int32)                         // the partition was handed over
+	Standby func(Standby)                                 // the process has begun or ended to stand by
 	// Waits is called when the stream of a whole topic begins or ends to wait for a partition of the input. Records of
 	// this partition are next in the order, but it has no leader, or its leader does not have them yet.
 	Waits func(partition, input int32, waits bool)
@@ -114,9 +103,8 @@ type Listener struct {
 	Ended      func(Ending) // the service has ended as requested
 }
 
-// EnsureDefaults sets each nil function to one that does nothing, except Decided and Published, so that all others can
-// be called.
-func (l *Listener) EnsureDefaults() { FillNil(l, "Decided", "Published") }
+// EnsureDefaults sets each nil function to one that does nothing, except Decided, so that all others can be called.
+func (l *Listener) EnsureDefaults() { FillNil(l, "Decided") }
 
 // FillNil sets each nil function of a struct of functions to one that does nothing, except those named in but.
 func FillNil(listener any, but ...string) {
@@ -147,24 +135,4 @@ func Both(first, then Listener) Listener {
 	}
 	first.EnsureDefaults()
 	return first
-}
-
-// KeepsNewest reports whether transactions must keep their newest decision.
-func (l Listener) KeepsNewest() bool { return l.Decided != nil || l.Published != nil }
-
-// DecidedLine calls Decided and Published with the newest decision of a transaction, as a line; an empty line means no
-// decision.
-func (l Listener) DecidedLine(partition int32, newest []byte) {
-	if len(newest) == 0 {
-		return
-	}
-	if l.Published != nil {
-		l.Published(partition, newest)
-	}
-	if l.Decided == nil {
-		return
-	}
-	if d, err := decision.Parse(newest); err == nil { // cannot fail, because this process has made the line
-		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point, Extras: d.Extras})
-	}
 }

@@ -2,6 +2,7 @@ package pipetest_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -28,15 +29,14 @@ func TestTheNewestCommittedDecisionIsReported(t *testing.T) {
 		}
 		var mu sync.Mutex
 		var told []uint64
-		s.Listener.Decided = func(p int32, newest notice.Decided) {
+		s.Listener.Decided = func(p int32, newest *decision.Decision) {
 			published, err := logtest.Read(context.Background(), client, s.Config.Decisions, 0, -1, fetch.Options{})
 			if err != nil || len(published) == 0 {
 				t.Errorf("decision %d cannot be read yet: %v", newest.Index, err)
 				return
 			}
 			last, err := decision.Parse(published[len(published)-1].Value)
-			if err != nil || p != 0 || newest.Stream != "0" || newest.Index != last.Index || newest.Step != last.Step ||
-				!slices.Equal(newest.Point, last.Point) {
+			if err != nil || p != 0 || !reflect.DeepEqual(*newest, last) {
 				t.Errorf("partition %d: told of %+v, %+v is the last one published: %v", p, newest, last, err)
 			}
 			mu.Lock()

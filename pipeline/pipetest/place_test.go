@@ -28,7 +28,7 @@ func TestATransactionKeepsItsPlace(t *testing.T) {
 	b := transaction.NewBuilder(stream, 0, at, sealer, nil)
 	var all []*transaction.Transaction
 	for i, moved := range [][]int32{{0, 2}, {2}, {1}} {
-		b.Transaction = transaction.New(records.NewPool(), false)
+		b.Transaction = transaction.New(records.NewPool())
 		for j, p := range moved {
 			place, _ := b.Position.Order.Part(p)
 			batch := &fetch.Batch{

@@ -43,8 +43,12 @@ type Walk struct {
 
 	Users UserIndex // shared by all walks of the process; nil if user ids are not compared between partitions
 
+	// KeepsNewest makes the walk keep the values of its newest decision for the first topic, which Newest returns.
+	KeepsNewest bool
+
 	decisions []operators.Decision
 	line      []byte
+	newest    newest
 }
 
 // UserIndex records which partition remembers which user. It must be safe for concurrent use, because all walks of a
@@ -236,11 +240,15 @@ func (w *Walk) userForgotten(user users.ID) {
 
 func (w *Walk) decide() {
 	time := int64(w.Stream.time)
-	for _, d := range w.decisions {
+	for i := range w.decisions {
+		d := &w.decisions[i]
 		if d.Output >= DecisionTopics || d.Output > 0 && w.Stream.opened.output == nil {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))
 		}
 		w.line = w.Stream.encoder.AppendTimed(w.line[:0], d.Index, d.Step, time, d.Point, d.Extras)
-		w.Decided(d.Output, w.Stream.recordKey(d), w.line)
+		if d.Output == 0 && w.KeepsNewest {
+			w.newest.keep(d, time)
+		}
+		w.Decided(d.Output, w.Stream.recordKey(*d), w.line)
 	}
 }

@@ -84,6 +84,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	if at.Owes {
 		b := transaction.NewBuilder(t.Stream, t.partition, at, t.Sealer, t.Users)
 		b.Transaction, b.Now = t.newTransaction(), time.Now().UnixMilli()
+		b.KeepsNewest = t.Listener.Decided != nil
 		b.Start()
 		b.Close()
 		t.mustCommit(b.Transaction)

@@ -106,7 +106,7 @@ const remedyOfOtherHistory = "The input has changed under its offsets, or anothe
 // tx.
 func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transaction.Transaction, now int64) error {
 	b := transaction.NewBuilder(t.Stream, t.partition, t.Position, t.Sealer, t.Users)
-	b.Transaction, b.Now = tx, now
+	b.Transaction, b.Now, b.KeepsNewest = tx, now, t.Listener.Decided != nil
 	c := redone{f: f}
 	b.Decided = func(output uint8, key, line []byte) {
 		d, ours := t.decision(line)

@@ -216,7 +216,7 @@ func (t *takeOver) restore(record []byte) error {
 
 // newTransaction returns an empty transaction with its own memory pool.
 func (t *takeOver) newTransaction() *transaction.Transaction {
-	return transaction.New(records.NewPool(), t.Listener.KeepsNewest())
+	return transaction.New(records.NewPool())
 }
 
 // mustCommit appends a transaction to Owned.Due, the transactions that the owner must commit.

@@ -76,6 +76,10 @@ func (b *Builder) Close() {
 	t.Position = at
 	t.Steps = at.Step - b.sent.Step
 	t.Sealed = b.sealer.Seal(t.Sealed[:0], at, b.private)
+	if t.decides && b.KeepsNewest {
+		newest := b.Newest()
+		t.Newest = &newest
+	}
 	t.seal(b.sealer, b.sent.Next, b.Now)
 	b.sent = at
 }

@@ -65,7 +65,9 @@ func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 	if err := c.Store.Follow(p, append(records, c.Log.LocalRecord())); err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
-	c.Listener.DecidedLine(p, t.Newest)
+	if t.Newest != nil {
+		c.Listener.Decided(p, t.Newest)
+	}
 	c.Listener.Committed(notice.Commit{
 		Partition: p, Records: t.Records, Steps: t.Steps, Decisions: t.Count,
 		Lag: max(0, t.End-t.Position.Next), Duration: time.Since(began),

@@ -25,7 +25,7 @@ func rowSealer(t *testing.T) *state.Sealer {
 // records, another every kind of bad record and gaps. Both are equally full, so their rows must have equal sizes and
 // positions.
 func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
-	valid, mixed := New(records.NewPool(), false), New(records.NewPool(), false)
+	valid, mixed := New(records.NewPool()), New(records.NewPool())
 	for offset := range int64(3*state.MaxStatuses + 5) {
 		valid.setStatus(0, text.OK)
 		if offset%7 == 3 {
@@ -78,7 +78,7 @@ func TestStatusesCoverEveryOffset(t *testing.T) {
 
 // TestRowsJoin checks that the last of several rows starts where the previous ones end, and ends at the position.
 func TestRowsJoin(t *testing.T) {
-	tx, sealer := New(records.NewPool(), false), rowSealer(t)
+	tx, sealer := New(records.NewPool()), rowSealer(t)
 	const from, count = 1000, 2*state.MaxStatuses + 5
 	tx.setSkipped(count)
 	tx.Position.Next = from + count
@@ -95,7 +95,7 @@ func TestRowsJoin(t *testing.T) {
 // TestABuilderFindsStatusesByOffset checks that a Builder finds statuses by their offsets, even after the first of them
 // were dropped.
 func TestABuilderFindsStatusesByOffset(t *testing.T) {
-	b := &Builder{Transaction: New(records.NewPool(), false), sent: state.Position{Next: 10}}
+	b := &Builder{Transaction: New(records.NewPool()), sent: state.Position{Next: 10}}
 	for _, code := range []text.Code{text.OK, text.Empty, text.TooLarge, text.InvalidUTF8} {
 		b.Transaction.setStatus(0, code)
 	}
@@ -111,7 +111,7 @@ func TestABuilderFindsStatusesByOffset(t *testing.T) {
 
 // TestStretchesAreOfOnePartition checks that adjacent offsets form one stretch only if they are in the same partition.
 func TestStretchesAreOfOnePartition(t *testing.T) {
-	tx := New(records.NewPool(), false)
+	tx := New(records.NewPool())
 	for _, s := range [][3]int64{{1, 4, 5}, {1, 5, 7}, {2, 7, 8}, {2, 9, 10}, {1, 7, 8}} {
 		tx.move(int32(s[0]), s[1], s[2])
 	}

@@ -6,6 +6,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
+	"oriel/schemas/decision"
 	"oriel/schemas/text"
 	"oriel/state"
 )
@@ -42,22 +43,21 @@ type Transaction struct {
 	Note string
 
 	Extent
-	Count  int    // number of decisions
-	Steps  uint64 // number of closed steps
-	End    int64  // end of the input, as of the last fetch
-	Newest []byte // last decision of the first topic, encoded; empty unless New was asked to keep it
+	Count  int                // number of decisions
+	Steps  uint64             // number of closed steps
+	End    int64              // end of the input, as of the last fetch
+	Newest *decision.Decision // last decision of the first topic; nil: none, or the walk does not keep it
 
-	keepNewest bool
-	pool       *records.Pool   // memory of decisions, shared with the partition's other transaction
-	verdicts   []byte          // status of each offset since the previous transaction
-	stretches  []state.Stretch // input ranges of these offsets; empty for the stream of one partition
-	row        []byte          // a row being built
+	decides   bool            // it has a decision of the first topic
+	pool      *records.Pool   // memory of decisions, shared with the partition's other transaction
+	verdicts  []byte          // status of each offset since the previous transaction
+	stretches []state.Stretch // input ranges of these offsets; empty for the stream of one partition
+	row       []byte          // a row being built
 }
 
-// New returns an empty transaction. Transactions of the same pool share the memory of their decisions. If keepNewest is
-// set, Decide fills Newest.
-func New(pool *records.Pool, keepNewest bool) *Transaction {
-	t := &Transaction{keepNewest: keepNewest, pool: pool}
+// New returns an empty transaction. Transactions of the same pool share the memory of their decisions.
+func New(pool *records.Pool) *Transaction {
+	t := &Transaction{pool: pool}
 	for output := range t.Decisions {
 		t.Decisions[output].Share(pool)
 	}
@@ -71,7 +71,7 @@ func (t *Transaction) Reset() {
 	}
 	t.Rows.Reset()
 	t.Opening, t.Note = nil, ""
-	t.Newest = t.Newest[:0]
+	t.Newest, t.decides = nil, false
 	t.verdicts, t.stretches, t.Offsets = t.verdicts[:0], t.stretches[:0], t.Offsets[:0]
 	t.Sealed = t.Sealed[:0]
 	t.Extent, t.Count, t.Steps = Extent{}, 0, 0
@@ -91,9 +91,7 @@ func (t *Transaction) Freed() <-chan struct{} { return t.pool.Freed() }
 // Decide adds a decision for one of the decision topics. It copies the line.
 func (t *Transaction) Decide(output uint8, key, line []byte, now int64) {
 	t.Decisions[output].Append(key, line, nil, now)
-	if output == 0 && t.keepNewest {
-		t.Newest = append(t.Newest[:0], line...)
-	}
+	t.decides = t.decides || output == 0
 	t.Count++
 }
 

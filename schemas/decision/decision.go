@@ -81,6 +81,7 @@ func (d *Decision) Time() int64 {
 // share memory with the first one, so only one of them may be used at a time.
 type Encoder struct {
 	encoder        encoder
+	config         Config // of the decisions; Of changes the stream
 	header         []byte
 	prefix, suffix []byte // encoded bytes before the index, including the header, and after the point
 	extras         []Extra
@@ -106,7 +107,7 @@ func NewEncoder(c Config, extras []Extra) *Encoder {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	e := &Encoder{encoder: encoders[c.Encoding], extras: extras}
+	e := &Encoder{encoder: encoders[c.Encoding], config: c, extras: extras}
 	e.header, e.suffix = e.encoder.header(c.SchemaID), e.encoder.suffix(c)
 	e.prefix = slices.Concat(e.header, e.encoder.prefix(c.Stream, c.Incarnation))
 	if c.Form == Sparse {
@@ -122,6 +123,7 @@ func NewEncoder(c Config, extras []Extra) *Encoder {
 // Of returns an encoder for another stream, with the same configuration otherwise.
 func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 	other := *e
+	other.config.Stream, other.config.Incarnation = stream, incarnation
 	other.prefix = slices.Concat(e.header, e.encoder.prefix(stream, incarnation))
 	return &other
 }
@@ -140,6 +142,22 @@ func (e *Encoder) AppendTimed(
 		panic("BUG: schemas: a decision has some extra members and not the others")
 	}
 	return e.encoder.append(e, dst, index, step, time, point, extras)
+}
+
+// Decision returns the decision that Parse reads from the output of AppendTimed for the same values.
+func (e *Encoder) Decision(index, step uint64, time int64, point []float64, extras []ExtraValue) Decision {
+	d := Decision{Config: e.config, Index: index, Step: step, Point: make([]float64, len(point))}
+	for i, x := range point {
+		d.Point[i] = x + 0 // adding 0 turns −0 into 0
+	}
+	for i := range extras {
+		x := &e.extras[i]
+		d.Extras = append(d.Extras, ExtraMember{x.Name, string(extras[i].appendJSON(nil, x.Kind))})
+	}
+	if time >= 0 {
+		d.Extras = append(d.Extras, ExtraMember{timeMember, strconv.FormatInt(time, 10)})
+	}
+	return d
 }
 
 // jsonEncoder encodes decisions in JSON.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -73,6 +74,9 @@ func TestEncodingsAgreeWithTheVectors(t *testing.T) {
 		encoder := NewEncoder(d.Config, extras)
 		if again := encoder.AppendTimed(nil, d.Index, d.Step, d.Time(), d.Point, values); !bytes.Equal(again, published) {
 			t.Errorf("%s %s: %x", name, value, again)
+		}
+		if made := encoder.Decision(d.Index, d.Step, d.Time(), d.Point, values); !reflect.DeepEqual(made, d) {
+			t.Errorf("%s %s: the decision of the values is %+v, want %+v", name, value, made, d)
 		}
 	}
 	if seen != [...]int{8, 9, 9} {

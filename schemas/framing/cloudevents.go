@@ -2,6 +2,7 @@ package framing
 
 import (
 	"bytes"
+	"encoding/base64"
 	"unicode/utf8"
 
 	"oriel/schemas/text"
@@ -119,40 +120,11 @@ func (c *cloudEvent) member(found *members, name, b []byte, i int) (next int, co
 
 // appendBase64 decodes RFC 4648 §4 strictly: with padding, without line ends, and without nonzero unused bits.
 func appendBase64(dst, text []byte) (decoded []byte, ok bool) {
-	if len(text)%4 != 0 {
+	if bytes.ContainsAny(text, "\r\n") { // encoding/base64 would skip them
 		return dst, false
 	}
-	for len(text) > 0 {
-		group, pad := text[:4], 0
-		if text = text[4:]; len(text) == 0 {
-			pad = len(group) - len(bytes.TrimRight(group, "="))
-		}
-		bits, valid := uint32(0), pad <= 2
-		for _, c := range group[:4-pad] {
-			digit := base64Digit(c)
-			bits, valid = bits<<6|uint32(digit), valid && digit >= 0
-		}
-		bits <<= 6 * pad
-		if !valid || bits&(1<<(8*pad)-1) != 0 {
-			return dst, false
-		}
-		dst = append(dst, byte(bits>>16), byte(bits>>8), byte(bits))[:len(dst)+3-pad]
-	}
-	return dst, true
+	decoded, err := strict.AppendDecode(dst, text)
+	return decoded, err == nil
 }
 
-func base64Digit(c byte) int {
-	switch {
-	case c >= 'A' && c <= 'Z':
-		return int(c - 'A')
-	case c >= 'a' && c <= 'z':
-		return int(c-'a') + 26
-	case c >= '0' && c <= '9':
-		return int(c-'0') + 52
-	case c == '+':
-		return 62
-	case c == '/':
-		return 63
-	}
-	return -1
-}
+var strict = base64.StdEncoding.Strict()

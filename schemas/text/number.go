@@ -65,11 +65,10 @@ func ReadNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 		}
 		e += x
 	}
-	if digits > 19 {
-		f, code = parseSlow(b[start:i])
-		return f, i, code
-	}
 	switch {
+	case digits > 19, w != 0 && (e < -27 || e > 27):
+		f, code = parseRare(b[start:i], e+digits)
+		return f, i, code
 	case w == 0:
 	case w < 1<<53 && e >= -22 && e <= 22:
 		f = float64(w)
@@ -78,18 +77,21 @@ func ReadNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 		} else {
 			f = float64(f * powersOfTen[e])
 		}
-	case e >= -27 && e <= 27:
-		f = exactDecimal(w, e)
-	case e+digits > 309: // the value is at least 10^309; strconv would allocate an error
-		return 0, i, NumberOverflow
 	default:
-		f, code = parseSlow(b[start:i])
-		return f, i, code
+		f = exactDecimal(w, e)
 	}
 	if b[start] == '-' {
 		f = -f
 	}
 	return f, i, OK
+}
+
+// parseRare parses a number that is not 0 and has this many digits before its decimal point.
+func parseRare(number []byte, whole int) (float64, Code) {
+	if whole > 309 { // the value is at least 10^309; strconv would allocate an error
+		return 0, NumberOverflow
+	}
+	return parseSlow(number)
 }
 
 // parseExponent reads the exponent after the e. It stops counting beyond ten digits, because no record has enough

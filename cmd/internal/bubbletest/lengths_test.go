@@ -104,7 +104,7 @@ func (s subject) transactions(t *testing.T, model streams.Model, value func(i in
 	}
 	const memory = 1 << 10 // bytes of decisions and statuses in a transaction
 	b := transaction.NewBuilder(stream, 0, state.Position{}, sealer, nil)
-	b.Transaction = transaction.New(records.NewPool(), false)
+	b.Transaction = transaction.New(records.NewPool())
 	decided := b.Decided
 	b.Decided = func(output uint8, key, line []byte) {
 		seen.see(fmt.Sprintf("decision for topic %d", output), fmt.Sprintf("key of %d, value of %d", len(key), len(line)))

@@ -81,7 +81,7 @@ var direction = []rule{
 		},
 		"a replay writes nothing",
 	},
-	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp", "mechanisms/protection"}, "metrics see what a listener is told: counts, times, and what is published"},
+	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp", "mechanisms/protection", "schemas/decision"}, "metrics see what a listener is told: counts, times, and what is published"},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
 	{"pipeline/deadletters", []string{"pipeline/notice", "pipeline/deployment", "pipeline/changelog", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
 	{

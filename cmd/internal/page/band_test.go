@@ -38,17 +38,18 @@ func TestBandsInWords(t *testing.T) {
 		e := decision.NewEncoder(decision.Config{
 			Stream: "0", Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 		}, extras)
-		m.l.Published(0, e.Append(nil, 1, 1, []float64{1}, values))
+		d := e.Decision(1, 1, decision.NoTime, []float64{1}, values)
+		m.l.Decided(0, &d)
 		var frame struct{ Decisions []decided }
 		if err := json.Unmarshal(m.page.nowFrame(), &frame); err != nil || len(frame.Decisions) != 1 {
 			t.Fatal(err, frame)
 		}
-		d := frame.Decisions[0]
-		if !strings.Contains(d.Band, c.want) || strings.Contains(d.Band, c.never) {
-			t.Errorf("%+v: %s", c, d.Band)
+		shown := frame.Decisions[0]
+		if !strings.Contains(shown.Band, c.want) || strings.Contains(shown.Band, c.never) {
+			t.Errorf("%+v: %s", c, shown.Band)
 		}
-		if fmt.Sprint(d.Members) != "[{other 7}]" {
-			t.Errorf("members beside the band: %v", d.Members)
+		if fmt.Sprint(shown.Members) != "[{other 7}]" {
+			t.Errorf("members beside the band: %v", shown.Members)
 		}
 	}
 }
@@ -62,7 +63,8 @@ func TestDecisionsOfTimeZeroHaveATime(t *testing.T) {
 		e := decision.NewEncoder(decision.Config{
 			Stream: "0", Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 		}, nil)
-		m.l.Published(0, e.AppendTimed(nil, 1, 1, at, []float64{1}, nil))
+		d := e.Decision(1, 1, at, []float64{1}, nil)
+		m.l.Decided(0, &d)
 		frame := string(m.page.nowFrame())
 		has := strings.Contains(frame, fmt.Sprintf(`"until":%d,`, at))
 		if has != (at >= 0) || strings.Contains(frame, `"until"`) != has {

@@ -72,7 +72,7 @@ const normal = 1.959964
 func isChoice(member string) bool { return member == "arm" || member == "set" }
 
 // choiceOf is the action that a decision names, or "".
-func choiceOf(d decision.Decision) string {
+func choiceOf(d *decision.Decision) string {
 	for _, x := range d.Extras {
 		if isChoice(x.Name) {
 			return text(x)
@@ -86,7 +86,7 @@ func text(x decision.ExtraMember) (s string) {
 	return s
 }
 
-func (p *Page) newDecision(d decision.Decision) *shownDecision {
+func (p *Page) newDecision(d *decision.Decision) *shownDecision {
 	v := &shownDecision{kind: kindWeights, stream: d.Stream, index: d.Index, step: d.Step, dimension: len(d.Point)}
 	band, err := score.BandOf(d.Extras)
 	if err == nil && band != nil {
@@ -114,20 +114,20 @@ func (p *Page) newDecision(d decision.Decision) *shownDecision {
 		}
 	}
 	if p.about.Experiment != nil {
-		if f, err := p.about.Experiment.Read(d); err == nil {
+		if f, err := p.about.Experiment.Read(*d); err == nil {
 			v.experiment = newExperiment(p.about.Experiment, f)
 		}
 	}
 	switch {
 	case p.about.Numbers != nil:
-		v.numbers(p.about, d)
+		v.numbers(p.about, *d)
 	case v.kind == kindWeights && p.about.Sets:
 		v.kind = kindSet
 		for _, element := range d.Point {
 			v.set = append(v.set, strconv.FormatFloat(element, 'g', -1, 64))
 		}
 	case v.kind == kindWeights:
-		v.weights(p.about.Vectors, d, lists)
+		v.weights(p.about.Vectors, *d, lists)
 	}
 	return v
 }

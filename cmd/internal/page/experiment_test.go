@@ -49,7 +49,8 @@ func (m *model) find(id int32, events float64, verdict string, stop float64, eff
 	e := decision.NewEncoder(decision.Config{
 		Stream: fmt.Sprint(id), Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 	}, extras)
-	m.l.Published(id, e.Append(nil, uint64(events), uint64(events), []float64{1}, values))
+	d := e.Decision(uint64(events), uint64(events), decision.NoTime, []float64{1}, values)
+	m.l.Decided(id, &d)
 }
 
 // TestVerdictsInWords checks the text for each state of an experiment. It must say what was found and whether to stop.

@@ -90,7 +90,8 @@ func (m *model) publish(id int32, index uint64, point []float64, extras ...decis
 	e := decision.NewEncoder(decision.Config{
 		Stream: fmt.Sprint(id), Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 	}, extras)
-	m.l.Published(id, e.Append(nil, index, index, point, nil))
+	d := e.Decision(index, index, decision.NoTime, point, nil)
+	m.l.Decided(id, &d)
 	m.l.Committed(notice.Commit{Partition: id, Steps: 1, Records: 1, Decisions: 1})
 }
 

@@ -11,7 +11,7 @@ func (p *Page) Listen(l notice.Listener) notice.Listener {
 	l.EnsureDefaults()
 	committed, aborted, behind, restarted := l.Committed, l.Aborted, l.Behind, l.Restarted
 	state, stopped, closed, proves := l.State, l.Stopped, l.Closed, l.Proves
-	partitions, standby, published := l.Partitions, l.Standby, l.Published
+	partitions, standby, published := l.Partitions, l.Standby, l.Decided
 	l.Committed = func(c notice.Commit) {
 		p.change(c.Partition, func(part *partition) {
 			part.lag = c.Lag
@@ -82,7 +82,7 @@ func (p *Page) Listen(l notice.Listener) notice.Listener {
 		p.mu.Unlock()
 		standby(s)
 	}
-	l.Published = func(id int32, newest []byte) {
+	l.Decided = func(id int32, newest *decision.Decision) {
 		p.change(id, func(part *partition) { p.take(part, newest) })
 		if published != nil {
 			published(id, newest)
@@ -101,12 +101,9 @@ func (p *Page) change(id int32, f func(*partition)) {
 }
 
 // take keeps a decision until the next sample, and counts its action.
-func (p *Page) take(part *partition, line []byte) {
-	part.published = append(part.published[:0], line...)
-	if !p.plays {
-		return
-	}
-	if d, err := decision.Parse(line); err == nil {
-		part.choices.add(choiceOf(d))
+func (p *Page) take(part *partition, newest *decision.Decision) {
+	part.published = newest
+	if p.plays {
+		part.choices.add(choiceOf(newest))
 	}
 }

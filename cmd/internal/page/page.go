@@ -60,7 +60,7 @@ type partition struct {
 	counts   totals
 	restarts int
 
-	published []byte // the newest decision since the last tick; empty: none
+	published *decision.Decision // the newest decision since the last tick; nil: none
 	decision  *shownDecision
 	course    course
 	effects   effects
@@ -131,15 +131,13 @@ func (p *Page) sample(now time.Time) {
 // owned returns the owned partitions in order.
 func (p *Page) owned() []int32 { return slices.Sorted(maps.Keys(p.partitions)) }
 
-// read parses the newest decision of a partition, if it has not been parsed yet.
+// read shows the newest decision of a partition, if it is not shown yet.
 func (p *Page) read(part *partition) {
-	if len(part.published) == 0 {
+	if part.published == nil {
 		return
 	}
-	if d, err := decision.Parse(part.published); err == nil { // parsing a decision of our own cannot fail
-		if part.decision = p.newDecision(d); part.decision.experiment != nil {
-			part.effects.add(part.decision.experiment)
-		}
+	if part.decision = p.newDecision(part.published); part.decision.experiment != nil {
+		part.effects.add(part.decision.experiment)
 	}
-	part.published = part.published[:0]
+	part.published = nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"oriel/operators"
 	"oriel/pipeline/metrics"
-	"oriel/pipeline/notice"
 	"oriel/schemas/decision"
 )
 
@@ -15,8 +14,8 @@ func shownNumbers(numbers *operators.Numbers) *metrics.Numbers {
 	if numbers == nil {
 		return nil
 	}
-	shown := &metrics.Numbers{Read: func(d notice.Decided) (values, low, high []float64, err error) {
-		all, err := numbers.Read(decision.Decision{Point: d.Point, Extras: d.Extras})
+	shown := &metrics.Numbers{Read: func(d *decision.Decision) (values, low, high []float64, err error) {
+		all, err := numbers.Read(*d)
 		for _, x := range all {
 			if !x.Shown {
 				x.Value, x.Low, x.High = math.NaN(), math.NaN(), math.NaN()

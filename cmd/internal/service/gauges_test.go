@@ -9,7 +9,6 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
 	"oriel/operators"
-	"oriel/pipeline/notice"
 	"oriel/schemas/decision"
 )
 
@@ -31,9 +30,7 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, low, high, err := shownNumbers(operators.NumbersOf(operator)).Read(
-		notice.Decided{Point: d.Point, Extras: d.Extras},
-	)
+	values, low, high, err := shownNumbers(operators.NumbersOf(operator)).Read(&d)
 	if err != nil || len(values) != 4 {
 		t.Fatalf("%v: %v", values, err)
 	}
