@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Members declares the members that an operator adds to those of all decisions. Decisions have them in the order of
@@ -17,7 +17,7 @@ import (
 // The declarations must depend only on the operator's settings. An operator makes them in one function, which serves
 // Extras, its machines and its reference model.
 type Members struct {
-	declared []schemas.Extra
+	declared []decision.Extra
 	widths   []int // of lists: the number of entries
 	initial  []float64
 }
@@ -32,7 +32,7 @@ type (
 	place struct{ number int } // from 1, so that the handle of a member that was not declared panics
 )
 
-func (m *Members) declare(x schemas.Extra, width int, initial float64) place {
+func (m *Members) declare(x decision.Extra, width int, initial float64) place {
 	m.declared, m.widths = append(m.declared, x), append(m.widths, width)
 	m.initial = append(m.initial, initial)
 	return place{len(m.declared)}
@@ -43,7 +43,7 @@ func (m *Members) Number(name, text string) NumberMember { return m.Constant(nam
 
 // Constant declares a number that has one value in all decisions.
 func (m *Members) Constant(name, text string, value float64) NumberMember {
-	return NumberMember{m.declare(schemas.Extra{Name: name, Kind: schemas.ExtraNumber, Text: text}, 0, value)}
+	return NumberMember{m.declare(decision.Extra{Name: name, Kind: decision.ExtraNumber, Text: text}, 0, value)}
 }
 
 // AnyWidth is the width of a list whose number of entries depends on the mechanism.
@@ -51,12 +51,12 @@ const AnyWidth = -1
 
 // Numbers declares a list of numbers. Its width is the number of entries in decisions.
 func (m *Members) Numbers(name, text string, width int) NumbersMember {
-	return NumbersMember{m.declare(schemas.Extra{Name: name, Kind: schemas.ExtraNumbers, Text: text}, width, 0)}
+	return NumbersMember{m.declare(decision.Extra{Name: name, Kind: decision.ExtraNumbers, Text: text}, width, 0)}
 }
 
 // Text declares a text.
 func (m *Members) Text(name, text string) TextMember {
-	return TextMember{m.declare(schemas.Extra{Name: name, Kind: schemas.ExtraText, Text: text}, 0, 0)}
+	return TextMember{m.declare(decision.Extra{Name: name, Kind: decision.ExtraText, Text: text}, 0, 0)}
 }
 
 // Lifetime declares the members by which decisions state promises over a lifetime: the memory, if sums decay, and the
@@ -69,15 +69,15 @@ func (m *Members) Lifetime(t protection.Terms) {
 }
 
 // Extras returns the declarations, in their order.
-func (m *Members) Extras() []schemas.Extra { return m.declared }
+func (m *Members) Extras() []decision.Extra { return m.declared }
 
 // Values returns the values of a decision: constants, zeros, empty texts, and empty lists with room for their width. A
 // machine makes them once, so that steps do not allocate.
-func (m *Members) Values() []schemas.ExtraValue {
-	values := make([]schemas.ExtraValue, len(m.declared))
+func (m *Members) Values() []decision.ExtraValue {
+	values := make([]decision.ExtraValue, len(m.declared))
 	for i, x := range m.declared {
 		values[i].Number = m.initial[i]
-		if x.Kind == schemas.ExtraNumbers {
+		if x.Kind == decision.ExtraNumbers {
 			values[i].Numbers = make([]float64, 0, max(0, m.widths[i]))
 		}
 	}
@@ -86,20 +86,20 @@ func (m *Members) Values() []schemas.ExtraValue {
 
 // Read returns the values of a published decision. It refuses a decision that lacks a declared member, or has one of
 // another kind or width.
-func (m *Members) Read(published []schemas.ExtraMember) ([]schemas.ExtraValue, error) {
-	values := make([]schemas.ExtraValue, len(m.declared))
+func (m *Members) Read(published []decision.ExtraMember) ([]decision.ExtraValue, error) {
+	values := make([]decision.ExtraValue, len(m.declared))
 	for i, x := range m.declared {
-		at := slices.IndexFunc(published, func(p schemas.ExtraMember) bool { return p.Name == x.Name })
+		at := slices.IndexFunc(published, func(p decision.ExtraMember) bool { return p.Name == x.Name })
 		if at < 0 {
 			return nil, fmt.Errorf("member %s: missing", x.Name)
 		}
 		to := any(&values[i].Text)
 		switch x.Kind {
-		case schemas.ExtraNumber:
+		case decision.ExtraNumber:
 			to = &values[i].Number
-		case schemas.ExtraNumbers:
+		case decision.ExtraNumbers:
 			to = &values[i].Numbers
-		case schemas.ExtraText:
+		case decision.ExtraText:
 		}
 		width := m.widths[i]
 		if json.Unmarshal([]byte(published[at].JSON), to) != nil || width != AnyWidth && len(values[i].Numbers) != width {
@@ -110,32 +110,32 @@ func (m *Members) Read(published []schemas.ExtraMember) ([]schemas.ExtraValue, e
 }
 
 // Set sets the number in the values of a decision.
-func (m NumberMember) Set(values []schemas.ExtraValue, x float64) { values[m.number-1].Number = x }
+func (m NumberMember) Set(values []decision.ExtraValue, x float64) { values[m.number-1].Number = x }
 
 // Of returns the number of a decision.
-func (m NumberMember) Of(values []schemas.ExtraValue) float64 { return values[m.number-1].Number }
+func (m NumberMember) Of(values []decision.ExtraValue) float64 { return values[m.number-1].Number }
 
 // Set sets the list in the values of a decision, which then share it.
-func (m NumbersMember) Set(values []schemas.ExtraValue, list []float64) {
+func (m NumbersMember) Set(values []decision.ExtraValue, list []float64) {
 	values[m.number-1].Numbers = list
 }
 
 // Clear empties the list, and keeps its room.
-func (m NumbersMember) Clear(values []schemas.ExtraValue) { m.Set(values, m.Of(values)[:0]) }
+func (m NumbersMember) Clear(values []decision.ExtraValue) { m.Set(values, m.Of(values)[:0]) }
 
 // Append appends numbers to the list. Up to the declared width it does not allocate.
-func (m NumbersMember) Append(values []schemas.ExtraValue, x ...float64) {
+func (m NumbersMember) Append(values []decision.ExtraValue, x ...float64) {
 	m.Set(values, append(m.Of(values), x...))
 }
 
 // Of returns the list of a decision.
-func (m NumbersMember) Of(values []schemas.ExtraValue) []float64 { return values[m.number-1].Numbers }
+func (m NumbersMember) Of(values []decision.ExtraValue) []float64 { return values[m.number-1].Numbers }
 
 // Set sets the text in the values of a decision.
-func (m TextMember) Set(values []schemas.ExtraValue, text string) { values[m.number-1].Text = text }
+func (m TextMember) Set(values []decision.ExtraValue, text string) { values[m.number-1].Text = text }
 
 // Of returns the text of a decision.
-func (m TextMember) Of(values []schemas.ExtraValue) string { return values[m.number-1].Text }
+func (m TextMember) Of(values []decision.ExtraValue) string { return values[m.number-1].Text }
 
 // JoinNames joins the names of a set in the form that decisions contain, with commas between them.
 func JoinNames(names []string, set []int) string {

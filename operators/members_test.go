@@ -7,7 +7,7 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestLifetimeMembersHaveTheirValues checks which members state a promise over a lifetime, and their values.
@@ -30,7 +30,7 @@ func TestLifetimeMembersHaveTheirValues(t *testing.T) {
 		declared.Lifetime(x.terms)
 		var names []string
 		for _, extra := range declared.Extras() {
-			if extra.Kind != schemas.ExtraNumber || extra.Text == "" {
+			if extra.Kind != decision.ExtraNumber || extra.Text == "" {
 				t.Errorf("%+v", extra)
 			}
 			names = append(names, extra.Name)
@@ -64,17 +64,17 @@ func TestMembersAreReachedByTheirHandles(t *testing.T) {
 	sum.Set(values, 3)
 	name.Set(values, "x")
 	ends.Append(values, 1, 2)
-	for i, encoding := range schemas.Encodings {
-		e := schemas.Encoding(i)
-		encoder := schemas.NewEncoder(schemas.DecisionConfig{
+	for i, encoding := range decision.Encodings {
+		e := decision.Encoding(i)
+		encoder := decision.NewEncoder(decision.Config{
 			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: e,
 		}, m.Extras())
 		line := encoder.Append(nil, 1, 1, nil, values)
 		const want = `"offset":4,"ends":[1,2],"name":"x","sum":3,"rest":[]}`
-		if e == schemas.JSON && !strings.HasSuffix(string(line), want) {
+		if e == decision.JSON && !strings.HasSuffix(string(line), want) {
 			t.Errorf("%s, want %s", line, want)
 		}
-		d, err := schemas.ParseDecision(line)
+		d, err := decision.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,14 +90,14 @@ func TestMembersOfOtherDeclarationsAreRefused(t *testing.T) {
 	m, _, _, _ := example()
 	whole := map[string]string{"offset": "4", "ends": "[1,2]", "name": `"x"`, "sum": "3", "rest": "[5,6,7]"}
 	read := func(name, value string) error {
-		var published []schemas.ExtraMember
+		var published []decision.ExtraMember
 		for _, x := range m.Extras() {
 			json := whole[x.Name]
 			if x.Name == name {
 				json = value
 			}
 			if json != "" {
-				published = append(published, schemas.ExtraMember{Name: x.Name, JSON: json})
+				published = append(published, decision.ExtraMember{Name: x.Name, JSON: json})
 			}
 		}
 		_, err := m.Read(published)

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Announced returns the least number of events between the decision to start an experiment on a running stream, and the
@@ -31,7 +32,7 @@ type Experiment struct {
 
 	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
 	// not counted. Assigned is code, so a descriptor does not contain it.
-	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
+	Assigned func(e event.Event) (arm int, outcome float64) `json:"-"`
 }
 
 // Of returns the number of the experiment that contains a step, counted from 1 in the settings' list. It is 0 for steps
@@ -123,7 +124,7 @@ func (e *Experiment) Declare(m *Members) (f FindingMembers) {
 }
 
 // estimates returns a sequence of a decision. An upper end of math.MaxFloat64 stands for none.
-func (s SequenceMembers) estimates(values []schemas.ExtraValue, shown bool) []Estimate {
+func (s SequenceMembers) estimates(values []decision.ExtraValue, shown bool) []Estimate {
 	all := make([]Estimate, len(s.Value.Of(values)))
 	for i, value := range s.Value.Of(values) {
 		all[i] = Estimate{Value: value, Low: s.Low.Of(values)[i], High: s.High.Of(values)[i], Shown: shown}
@@ -135,7 +136,7 @@ func (s SequenceMembers) estimates(values []schemas.ExtraValue, shown bool) []Es
 }
 
 // Read returns the findings in a decision. Numbers are Shown from the first look on.
-func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
+func (e *Experiment) Read(d decision.Decision) (Findings, error) {
 	var declared Members
 	m := e.Declare(&declared)
 	values, err := declared.Read(d.Extras)

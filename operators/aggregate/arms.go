@@ -6,7 +6,7 @@ import (
 
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/aggregate/trial"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // share is the name of the statistic that compares counts of arms.
@@ -83,7 +83,7 @@ func (s *specification) differenceLabels() []string {
 }
 
 // appendDifferences appends the differences of a view, and the ends of their intervals, to the values of a decision.
-func (s *specification) appendDifferences(m *members, values []schemas.ExtraValue, t totals) {
+func (s *specification) appendDifferences(m *members, values []decision.ExtraValue, t totals) {
 	c := s.comparison()
 	for _, d := range m.differences {
 		control := s.armTotal(c, 0, t)

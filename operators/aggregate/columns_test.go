@@ -10,7 +10,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/experiment"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // weighed returns a specification of two or three cells an arm, whose columns have unlike weights, and totals of
@@ -186,7 +186,7 @@ func TestExperimentsReadAllCells(t *testing.T) {
 				want[arm].Count++
 				want[arm].Value += x
 				want[arm].Square += x*x - 0.5
-				if len(machine.Add(nil, operators.Record{Event: schemas.Event{Numbers: numbers}})) == 0 {
+				if len(machine.Add(nil, operators.Record{Event: event.Event{Numbers: numbers}})) == 0 {
 					continue
 				}
 				for k, got := range machine.test.Released {

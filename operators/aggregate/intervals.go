@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // bounded returns the statistics that are ratios of released numbers. The widths of their intervals depend on the
@@ -14,7 +14,7 @@ func (s *specification) bounded() []string {
 }
 
 // appendIntervals appends the intervals of a view to the values of a decision, cell by cell.
-func (s *specification) appendIntervals(m *members, values []schemas.ExtraValue, t totals) {
+func (s *specification) appendIntervals(m *members, values []decision.ExtraValue, t totals) {
 	for k, statistic := range s.statistics {
 		if always(statistic) {
 			continue

@@ -8,7 +8,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/aggregate/trial"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine is an operators.Machine. The index of a decision is its step. No decision is due before the first record.
@@ -26,7 +26,7 @@ type Machine struct {
 
 	point   []float64 // numbers of the decision
 	members *members
-	extras  []schemas.ExtraValue
+	extras  []decision.ExtraValue
 	marks   []float64  // which numbers are shown; extras share them
 	test    *trial.Run // nil if there is no experiment
 }

@@ -9,7 +9,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // members are the members of decisions.
@@ -136,7 +136,7 @@ func (c operator) Numbers() *operators.Numbers {
 	for _, memory := range c.memories {
 		name(memory, c.spec.compared(), c.spec.differenceLabels(), difference)
 	}
-	n.Read = func(d schemas.Decision) ([]operators.Estimate, error) { return c.numbers(d) }
+	n.Read = func(d decision.Decision) ([]operators.Estimate, error) { return c.numbers(d) }
 	return n
 }
 
@@ -157,7 +157,7 @@ func (s *specification) reach(statistic string) (low, high float64) {
 
 // numbers returns the numbers of a decision: first those of its point, then the differences. Counts and sums have their
 // interval from the deviation of their view, and other numbers have its ends as members.
-func (c operator) numbers(d schemas.Decision) (numbers []operators.Estimate, err error) {
+func (c operator) numbers(d decision.Decision) (numbers []operators.Estimate, err error) {
 	s, m := &c.spec, c.members()
 	if want := len(c.memories) * s.numbers(); len(d.Point) != want {
 		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), want)

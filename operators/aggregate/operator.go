@@ -12,7 +12,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate/dimension"
 	"oriel/operators/aggregate/trial"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // operator implements operators.Operator.
@@ -35,7 +36,7 @@ var (
 	_ operators.Audited     = operator{}
 )
 
-func (c operator) Extras() []schemas.Extra { return c.members().Extras() }
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // descriptor names the contents of decisions.
 type descriptor struct {
@@ -207,7 +208,7 @@ func (c operator) Experiment() *operators.Experiment {
 		return nil
 	}
 	x := c.test.Experiment()
-	x.Assigned = func(e schemas.Event) (arm int, outcome float64) {
+	x.Assigned = func(e event.Event) (arm int, outcome float64) {
 		cell, ok := c.spec.cell(e.Numbers)
 		if !ok || cell < 0 || cell >= c.spec.product() {
 			return -1, 0

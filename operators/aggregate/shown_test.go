@@ -9,7 +9,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // TestMarksFollowTheNoise checks that each number has one mark, in the order of the names. Counts and sums have
@@ -31,13 +32,13 @@ func TestMarksFollowTheNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		numbers, members := c.Numbers(), c.Extras()
-		at := slices.IndexFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
-		encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, members)
+		at := slices.IndexFunc(members, func(x decision.Extra) bool { return x.Name == "shown" })
+		encoder := decision.NewEncoder(decision.Config{Stream: "0"}, members)
 		seen := map[bool]int{}
 		for i := range 400 {
-			e := schemas.Event{Numbers: []float64{float64(i % 2), float64(i / 2 % 24), float64(i%240 - 60)}}
+			e := event.Event{Numbers: []float64{float64(i % 2), float64(i / 2 % 24), float64(i%240 - 60)}}
 			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-				published, err := schemas.ParseDecision(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
+				published, err := decision.Parse(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,7 +10,6 @@ import (
 	"oriel/operators/aggregate/block"
 	"oriel/operators/aggregate/dimension"
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
 )
 
 // specification describes the numbers to publish. It is public and fixed at opening.
@@ -207,7 +206,7 @@ const minWeight = 1e-3
 // percentOf parses the name of a quantile; it returns 0 for any other name.
 func percentOf(name string) float64 {
 	digits, found := strings.CutPrefix(name, "p")
-	percent, err := schemas.ParseNumber(digits)
+	percent, err := operators.ParseNumber(digits)
 	if !found || err != nil || strings.Trim(digits, "0123456789.") != "" || !(percent >= 0.01 && percent <= 99.99) {
 		return 0
 	}
@@ -220,7 +219,7 @@ func parseStatistic(text string) (name string, weight float64, ok bool) {
 	name, weight = strings.TrimSpace(name), 1
 	if weighted {
 		var err error
-		if weight, err = schemas.ParseNumber(factor); err != nil {
+		if weight, err = operators.ParseNumber(factor); err != nil {
 			return name, weight, false
 		}
 	}

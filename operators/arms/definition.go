@@ -9,7 +9,8 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of arms in the registry of operators.
@@ -49,9 +50,9 @@ var settings = slices.Insert([]operators.Setting{
 	},
 }, 2, actions.Settings("all of one arm")...)
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "arms", Text: "The loss of a play; the record key is the play's index.",
-	Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber, Text: "What the play cost."}},
+	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "What the play cost."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
@@ -91,7 +92,7 @@ func members() (m operators.Members, arm operators.TextMember) {
 	return m, arm
 }
 
-func (c operator) Extras() []schemas.Extra {
+func (c operator) Extras() []decision.Extra {
 	m, _ := members()
 	return m.Extras()
 }

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // rule chooses arms. It depends only on released numbers.
@@ -34,7 +34,7 @@ type Machine struct {
 	contribution [1]float64
 	point        [1]float64
 	name         operators.TextMember // name of the arm in extras
-	extras       []schemas.ExtraValue
+	extras       []decision.ExtraValue
 }
 
 // playedRound is a round that was published.

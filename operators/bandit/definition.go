@@ -10,7 +10,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of bandit in the registry of operators.
@@ -108,9 +109,9 @@ var settings = append([]operators.Setting{
 	},
 }, actions.Settings("about one centre")...)
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "bandit", Text: "The loss of a play; the record key is the play's index.",
-	Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber, Text: "What the play cost."}},
+	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "What the play cost."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
@@ -192,7 +193,7 @@ func (c Config) members(t protection.Terms) *members {
 	return m
 }
 
-func (c operator) Extras() []schemas.Extra { return c.members(c.terms).Extras() }
+func (c operator) Extras() []decision.Extra { return c.members(c.terms).Extras() }
 
 // Require sets the contribution: loss·u in units of half the range of losses, in a ball about a public centre on the
 // line of u. With the paper's noise, Require declares contributions that are longer than the real ones, by the factor

@@ -7,7 +7,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. Its decisions are actions; the index is the number of the action.
@@ -27,7 +27,7 @@ type Machine struct {
 	points  []float64 // the points of a round
 	shown   []float64 // the round's published centre, which extras share
 	members *members
-	extras  []schemas.ExtraValue
+	extras  []decision.ExtraValue
 }
 
 // New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.

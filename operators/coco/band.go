@@ -6,7 +6,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // band adapts the ends of a band so that it keeps the level of Config.Band (PROOF.md, claim 5). Each event of a step is
@@ -74,7 +75,7 @@ func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
 }
 
 // mark writes 1 in the column of the kind of miss that an event is at the decision x, and 0 in the other column.
-func (b *band) mark(dst, x []float64, e schemas.Event) {
+func (b *band) mark(dst, x []float64, e event.Event) {
 	clear(dst)
 	if column := b.rule.miss(b.shown, x, e); column >= 0 {
 		dst[column] = 1
@@ -144,7 +145,7 @@ func (b *band) excess(column int, t uint64) float64 {
 }
 
 // write sets the members of a decision after t steps.
-func (b *band) write(m *members, values []schemas.ExtraValue, t uint64) {
+func (b *band) write(m *members, values []decision.ExtraValue, t uint64) {
 	low, high := b.rule.ends(b.shown)
 	m.low.Set(values, low)
 	m.high.Set(values, high)

@@ -3,7 +3,7 @@ package coco
 import (
 	"oriel/operators/elementary"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // referenceBand is the band of a reference model: the last published band, with which it compares events.
@@ -17,7 +17,7 @@ func (b *referenceBand) begin(c Config) {
 	}
 }
 
-func (b *referenceBand) contribution(dst []float64, c Config, x []float64, e schemas.Event) {
+func (b *referenceBand) contribution(dst []float64, c Config, x []float64, e event.Event) {
 	clear(dst)
 	if len(dst) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Definition is the entry of coco in the registry of operators.
@@ -138,6 +138,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	quantile := v.Number("QUANTILE")
 	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0, "not set; ORIEL_LOSS=quantile needs it")
 	start, confidence, every := v.Number("START_REGULARIZER"), v.Number("CONFIDENCE"), v.Count("EMIT_EVERY")
+	v.Want("CONFIDENCE", confidence == 0 || 1-confidence < 1, "%g: too small to differ from 0", confidence)
 	_, decays := v.Terms.Scope.Memory() // with a memory, other constants are refused
 	bound := v.Text("UPDATE") == LLO && v.Text("CONSTANTS") != Search && !decays
 	v.Want("ROUNDS", !bound || v.Rounds >= 1 || !v.Sound("HORIZON"),
@@ -146,8 +147,8 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	if features == 0 && v.Norm == "unit" {
 		features = 1
 	}
-	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= schemas.MaxSparse,
-		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), schemas.MaxSparse)
+	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= decision.MaxSparse,
+		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), decision.MaxSparse)
 	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
 		"vertex: only ORIEL_UPDATE=llo with ORIEL_CONSTANTS=search begins there")
 	wantReleases(v)
@@ -167,9 +168,9 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Band: band, Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
 		Printed: printed,
 	}
-	form := schemas.Dense
+	form := decision.Dense
 	if v.Text("DECISIONS") == sparse {
-		form = schemas.Sparse
+		form = decision.Sparse
 	}
 	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms, form: form}, c.Validate()
 }
@@ -198,7 +199,7 @@ type operator struct {
 
 	radius float64          // radius of the set
 	terms  protection.Terms // who is protected, and for how long
-	form   schemas.Form
+	form   decision.Form
 }
 
 var (
@@ -222,9 +223,9 @@ func (c operator) Cautions() []string {
 		"from fewer events"}
 }
 
-func (c operator) Form() schemas.Form { return c.form }
+func (c operator) Form() decision.Form { return c.form }
 
-func (c operator) Extras() []schemas.Extra { return c.members(c.terms).Extras() }
+func (c operator) Extras() []decision.Extra { return c.members(c.terms).Extras() }
 
 // Require sets the contribution by the rule of the stored plan or, without a plan, by the sharpest rule. It also sets
 // the failure probability of the error bound that proved constants need, and the noise scale that a paper prints.

@@ -9,7 +9,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // update is the component in which the algorithms differ. It owns the released decision x_t.
@@ -32,7 +32,7 @@ type Machine struct {
 	band      *band            // nil if there is none
 	columns   int              // number of columns of a contribution that belong to the band
 	members   *members
-	extras    []schemas.ExtraValue
+	extras    []decision.ExtraValue
 	pull      float64 // the centre of contributions is pull·x + offset
 	offset    float64
 }

@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. No decision is due before the first record.
@@ -26,9 +26,9 @@ type Machine struct {
 	row          []float64 // a row of the table, scratch
 	best         []float64 // z of the best choice so far, scratch
 	members      *members
-	extras       []schemas.ExtraValue
-	points       []float64            // points of a step's actions
-	actionExtras []schemas.ExtraValue // extras of a step's actions
+	extras       []decision.ExtraValue
+	points       []float64             // points of a step's actions
+	actionExtras []decision.ExtraValue // extras of a step's actions
 	spaces       string
 	digits       int // largest number of characters of a choice
 }
@@ -57,7 +57,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 		}
 		m.spaces = strings.Repeat(" ", c.longest())
 		m.digits = max(characters(none), characters(c.choices()-1))
-		m.points, m.actionExtras = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
+		m.points, m.actionExtras = make([]float64, c.batch), make([]decision.ExtraValue, int(c.batch)*len(m.extras))
 	}
 	m.note()
 	m.defineState()

@@ -15,7 +15,8 @@ import (
 	"oriel/operators/loss"
 	"oriel/operators/moments"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // operator implements operators.Operator.
@@ -87,7 +88,7 @@ func (c operator) members() *members {
 
 const keyMember = "key"
 
-func (c operator) Extras() []schemas.Extra { return c.members().Extras() }
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // SecondTopic describes the topic of actions.
 func (c operator) SecondTopic() *operators.Output {
@@ -175,7 +176,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 
 // usable reports whether a decoder can have made the event: its vector is of the configured dimension or noReward, and
 // its values are numbers.
-func (c operator) usable(e schemas.Event) bool {
+func (c operator) usable(e event.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
 		return false
 	}
@@ -193,7 +194,7 @@ func finite(values []float64) bool {
 
 // context writes the features of one choice of a usable event, divided by X and shortened to norm 1 if they are longer,
 // to dst of length d. It returns false if the event does not have this choice.
-func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) context(dst []float64, v event.Vector, choice int) bool {
 	if c.candidates == 0 {
 		if len(v.Values) == 0 || choice < 0 || choice >= len(c.arms) {
 			return false
@@ -207,10 +208,10 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 }
 
 // candidate writes the features of a candidate, which are its range of coordinates in the event's vector.
-func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) candidate(dst []float64, v event.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
-		return len(v.Values) > 0 && loss.Normalised(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
+		return len(v.Values) > 0 && loss.Normalised(dst, event.Vector{Values: v.Values[choice*d:][:d]}, c.features)
 	}
 	clear(dst)
 	for k, at := range v.Indices {
@@ -218,7 +219,7 @@ func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 			dst[int(at)%d] = v.Values[k]
 		}
 	}
-	return loss.Normalised(dst, schemas.Vector{Values: dst}, c.features)
+	return loss.Normalised(dst, event.Vector{Values: dst}, c.features)
 }
 
 // block returns the block of sums to which the row of a choice is added.
@@ -230,7 +231,7 @@ func (c operator) block(choice int) int {
 }
 
 // reward maps an event's reward to [−1, 1]. some is false if the event has no reward.
-func (c operator) reward(e schemas.Event) (y float64, some bool) {
+func (c operator) reward(e event.Event) (y float64, some bool) {
 	if e.Numbers[1] == noReward {
 		return 0, false
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference implements operators.ReferenceModel for logged events: the contribution of a record does not depend on
@@ -124,8 +124,8 @@ func (t reference) record(choice int, row []float64, factor float64) operators.R
 		values[at+i] = float64(float64(x*t.features) * beyond)
 	}
 	reward := t.middle + float64(float64(row[d]*t.half)*beyond)
-	return operators.Record{Event: schemas.Event{
-		Vector: schemas.Vector{Values: values}, Numbers: []float64{float64(choice), reward}, Weight: 1,
+	return operators.Record{Event: event.Event{
+		Vector: event.Vector{Values: values}, Numbers: []float64{float64(choice), reward}, Weight: 1,
 	}}
 }
 
@@ -186,7 +186,7 @@ func (t *servedReference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null || w.context.Null || w.choice == none {
 		return false
 	}
-	whole := schemas.Event{
+	whole := event.Event{
 		Vector: w.context.Event.Vector, Numbers: []float64{float64(w.choice), r.Event.Numbers[1]}, Weight: 1,
 	}
 	return t.reference.Contribution(dst, operators.Record{Event: whole})
@@ -215,11 +215,11 @@ func (t *servedReference) Canary(u []float64, factor float64) (with, without ope
 }
 
 // Records returns the context and the reward of an event. Both are null records if the event is one.
-func (t *servedReference) Records(event operators.Record) (records []operators.Record, lag uint64) {
-	context, reward := event, event
-	if !event.Null {
+func (t *servedReference) Records(e operators.Record) (records []operators.Record, lag uint64) {
+	context, reward := e, e
+	if !e.Null {
 		context.Event.Numbers = []float64{none, noReward}
-		reward.Event = schemas.Event{Numbers: []float64{none, event.Event.Numbers[1]}, Weight: 1}
+		reward.Event = event.Event{Numbers: []float64{none, e.Event.Numbers[1]}, Weight: 1}
 	}
 	return []operators.Record{context, reward}, 0
 }

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
 	"oriel/operators/moments"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. The index of a decision is its step. No decision is due before the first
@@ -27,7 +27,7 @@ type Machine struct {
 	inverse []float64 // scratch: V⁻¹θ
 
 	members    *members
-	extras     []schemas.ExtraValue
+	extras     []decision.ExtraValue
 	deviations []float64 // standard deviations of the weights, which extras share
 }
 

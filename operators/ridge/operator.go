@@ -12,7 +12,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // operator implements operators.Operator.
@@ -65,7 +66,7 @@ func (c operator) members() *members {
 	return m
 }
 
-func (c operator) Extras() []schemas.Extra { return c.members().Extras() }
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // component returns the component of a record's contribution.
 func (c operator) component() contribution.Component {
@@ -128,7 +129,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 }
 
 // predict returns the prediction for an event from weights, clamped to the label's range.
-func (c operator) predict(x []float64, e schemas.Event) float64 {
+func (c operator) predict(x []float64, e event.Event) float64 {
 	p := c.middle + loss.Predict(x, e)
 	if math.IsNaN(p) {
 		return p
@@ -143,7 +144,7 @@ func (c operator) Score() *operators.Score {
 	return &operators.Score{
 		Exact: exact, Predicts: operators.Mean, Start: make([]float64, c.rows.Features), Predict: c.predict, Offset: c.middle,
 		Low: c.middle - c.half, High: c.middle + c.half,
-		Loss: func(x []float64, e schemas.Event) float64 {
+		Loss: func(x []float64, e event.Event) float64 {
 			off := c.predict(x, e) - e.Label
 			return float64(float64(e.Weight*off)*off) / 2
 		},
@@ -152,7 +153,7 @@ func (c operator) Score() *operators.Score {
 
 // row writes z to dst of length d: the features divided by X, and shortened to norm 1 if they are longer. It returns
 // false if the event is unusable.
-func (c operator) row(dst []float64, e schemas.Event) bool {
+func (c operator) row(dst []float64, e event.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
 	return valid && loss.Normalised(dst, e.Vector, c.features)
 }

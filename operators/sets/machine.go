@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // rule chooses sets. It depends only on releases and draws.
@@ -39,7 +39,7 @@ type Machine struct {
 	point        []float64
 	set          operators.TextMember
 	explores     operators.NumberMember
-	extras       []schemas.ExtraValue
+	extras       []decision.ExtraValue
 	// Joined names of played sets by their places; cached, because few sets are played often.
 	names map[string]string
 	key   []byte

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Config holds the public settings, which are constant during the life of a deployment.
@@ -52,7 +52,7 @@ func members() (m operators.Members, set operators.TextMember, explores operator
 	return m, set, explores
 }
 
-func (c operator) Extras() []schemas.Extra {
+func (c operator) Extras() []decision.Extra {
 	m, _, _ := members()
 	return m.Extras()
 }

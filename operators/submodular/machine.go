@@ -6,7 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. The index of a decision is its step. No decision is due before the first
@@ -21,7 +21,7 @@ type Machine struct {
 	set      []int // the newest set; at first the greedy set for one event of each type, or the first k elements
 	point    []float64
 	declared *members
-	extras   []schemas.ExtraValue
+	extras   []decision.ExtraValue
 }
 
 var _ operators.Machine = (*Machine)(nil)

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // operator implements operators.Operator.
@@ -59,7 +59,7 @@ func (c operator) members() *members {
 	return m
 }
 
-func (c operator) Extras() []schemas.Extra { return c.members().Extras() }
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // named reports whether elements have names. Places have names; with types, only the number of elements is known.
 func (c operator) named() bool {

@@ -32,7 +32,7 @@ func TestManifestsJustCommittedAreWaitedFor(t *testing.T) {
 		if b, err := topics.BoundsOf(t.Context(), d.Client(), s.Config.Changelog, 0); err != nil || b.Stable == b.High {
 			t.Fatalf("the manifest is not on its way: %+v, %v", b, err)
 		}
-		if err := s.CheckManifests(t.Context(), d.Client()); err != nil {
+		if err := checkManifests(t.Context(), s, d.Client()); err != nil {
 			t.Error(err)
 		}
 		if err := <-written; err != nil {
@@ -87,10 +87,10 @@ func TestSettingsMayChangeUntilAStreamIsOpened(t *testing.T) {
 				t.Fatalf("want %q: %v", want, err)
 			}
 		}
-		refused(second.CheckManifests(t.Context(), d.Client()), "1", "2")
+		refused(checkManifests(t.Context(), second, d.Client()), "1", "2")
 		check(second.Topics(t.Context(), d.Client(), func(string) {}))
-		check(second.CheckManifests(t.Context(), d.Client()))
-		refused(first.CheckManifests(t.Context(), d.Client()), "2", "1")
+		check(checkManifests(t.Context(), second, d.Client()))
+		refused(checkManifests(t.Context(), first, d.Client()), "2", "1")
 		check(third.Topics(t.Context(), d.Client(), func(string) {}))
 		a := d.Start("a", simtest.NewDisk(), third.Run)
 		time.Sleep(30 * time.Second)
@@ -217,4 +217,13 @@ func TestTwoProcessesWithDifferentSettings(t *testing.T) {
 		run(alone, request)
 		run(-time.Duration(request)*5*time.Millisecond, request)
 	}
+}
+
+// checkManifests makes the checks with which `oriel run` starts.
+func checkManifests(ctx context.Context, s pipetest.Setup, client *kafka.Client) error {
+	d, err := s.Deployment(ctx, client)
+	if err != nil {
+		return err
+	}
+	return d.CheckManifests(ctx)
 }

@@ -11,11 +11,14 @@ import (
 
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // TestTablesOfEncodedRecords checks the tables of encodings: each record must have the size and the decoding result on
@@ -26,21 +29,21 @@ func TestTablesOfEncodedRecords(t *testing.T) {
 		if model.Writers != nil {
 			model.Events.Foreign = model.Writers(e.frozen)
 		}
-		decoder, err := schemas.OpenDecoder(model.Events)
+		decoder, err := event.OpenDecoder(model.Events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := func(want schemas.Code, record []byte) {
+		check := func(want text.Code, record []byte) {
 			t.Helper()
-			var event schemas.Event
+			var event event.Event
 			if got := decoder.Decode(&event, record); got != want || len(record) != encodedBytes {
 				t.Errorf("%s: %v of %d bytes, want %v: %q", e.name, got, len(record), want, record)
 			}
 		}
 		for i, r := range e.records {
-			want := schemas.OK
+			want := text.OK
 			if i%5 == 4 {
-				want = schemas.Filtered
+				want = text.Filtered
 			}
 			check(want, r.Value)
 		}
@@ -122,9 +125,9 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 		in := neighbour{partitions: partitions, burst: courseEvents / bursts, env: maps.Clone(e.env)}
 		maps.Copy(in.env, map[string]string{"ORIEL_SCHEMA_REGISTRY": url, "ORIEL_STREAM": stream})
 		in.record = func(n, i int) records.Record { return records.Record{Value: at(n*in.burst + i)} }
-		in.beside = func(d *inprocess) *child {
+		in.beside = func(d bubble) *servicetest.Command {
 			registry.SeedSchema("flights", 2, 7, sr.Schema{Schema: avroNewer})
-			return d.start(beside, simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
+			return d.Start(beside, simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
 				return service.PullSchemas(ctx, h, nil)
 			})
 		}
@@ -133,7 +136,7 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 	}
 	inputs := []func(i int) []byte{
 		func(i int) []byte { return flight{"UA", float64(i), "flown"}.inNewer() },
-		func(int) []byte { return e.broken[schemas.UnknownFraming] },
+		func(int) []byte { return e.broken[text.UnknownFraming] },
 		func(i int) []byte {
 			if i%4 == 3 {
 				return flight{"UA", float64(i), "void"}.inNewer()
@@ -191,11 +194,11 @@ func (e encoded) renewed(t *testing.T, at int, ours, theirs []string) {
 	}
 	var last []float64
 	for i := at; i < len(ours); i++ {
-		our, err := schemas.ParseDecision([]byte(ours[i]))
+		our, err := decision.Parse([]byte(ours[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		their, err := schemas.ParseDecision([]byte(theirs[i]))
+		their, err := decision.Parse([]byte(theirs[i]))
 		if err != nil {
 			t.Fatal(err)
 		}

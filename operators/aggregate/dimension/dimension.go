@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"oriel/operators"
-	"oriel/schemas"
 )
 
 // MaxCells bounds the cells of a specification.
@@ -86,7 +85,7 @@ func Parse(text string) (d Dimension, ok bool) {
 		return d, false
 	}
 	if parts := strings.Split(rest, ":"); len(parts) == 3 && !strings.Contains(rest, "|") {
-		bins, err := schemas.ParseInt(parts[2])
+		bins, err := operators.ParseInt(parts[2])
 		if r, ok := operators.ParseRange(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= MaxCells {
 			d.From, d.To, d.Bins = r.Low, r.High, bins
 			return d, true

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/experiment"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Run is the experiment of a machine.
@@ -122,7 +122,7 @@ func (x *Run) Learn(stream *mechanisms.Stream) {
 }
 
 // Write sets the members of a decision.
-func (x *Run) Write(values []schemas.ExtraValue) {
+func (x *Run) Write(values []decision.ExtraValue) {
 	m := &x.members
 	for _, list := range m.Lists {
 		list.Clear(values)
@@ -153,7 +153,7 @@ func (x *Run) Write(values []schemas.ExtraValue) {
 }
 
 // add appends an estimate, times unit and plus from, to a sequence.
-func add(values []schemas.ExtraValue, to operators.SequenceMembers, e experiment.Estimate, from, unit float64) {
+func add(values []decision.ExtraValue, to operators.SequenceMembers, e experiment.Estimate, from, unit float64) {
 	to.Value.Append(values, from+float64(unit*e.Value))
 	to.Low.Append(values, from+float64(unit*e.Low))
 	to.High.Append(values, from+float64(unit*e.High))

@@ -7,7 +7,6 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/experiment"
-	"oriel/schemas"
 )
 
 // Settings are the settings of an experiment. They are listed after the settings of arms.
@@ -125,7 +124,7 @@ func (t *Trial) wantUnits(v *operators.Values) {
 // propensities parses p|p|…; it returns nil if the text is not a list of this form.
 func propensities(text string) (list []float64) {
 	for part := range strings.SplitSeq(text, "|") {
-		p, err := schemas.ParseNumber(part)
+		p, err := operators.ParseNumber(part)
 		if err != nil || !(p >= 0.001 && p <= 0.999) {
 			return nil
 		}

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Definition is the toy in the table of operators.
@@ -44,11 +45,11 @@ func entry(text string) (string, bool) {
 	return text, strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "toy", Text: "The feedback of a play; the record key names it.",
-	Members: []schemas.Member{
-		{Name: "context", Kind: schemas.KindVector, Text: "What was seen."},
-		{Name: "reward", Kind: schemas.KindNumber, Text: "What came of it."},
+	Members: []event.Member{
+		{Name: "context", Kind: event.KindVector, Text: "What was seen."},
+		{Name: "reward", Kind: event.KindNumber, Text: "What came of it."},
 	},
 }
 
@@ -87,7 +88,7 @@ func (c operator) members() *members {
 	return m
 }
 
-func (c operator) Extras() []schemas.Extra { return c.members().Extras() }
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 func (c operator) SecondTopic() *operators.Output {
 	return &operators.Output{Suffix: "plays", Text: "plays, for whoever carries them out"}

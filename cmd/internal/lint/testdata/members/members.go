@@ -3,7 +3,7 @@ package members
 
 import (
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 func members() (n float64) {
@@ -12,8 +12,8 @@ func members() (n float64) {
 	values := declared.Values()
 	values[0].Number = 1                               // want
 	n += values[len(values)-1].Number                  // want
-	extras := []schemas.Extra{{Name: "sum"}}           // want
-	values = append(values, []schemas.ExtraValue{}...) // want
+	extras := []decision.Extra{{Name: "sum"}}           // want
+	values = append(values, []decision.ExtraValue{}...) // want
 	sum.Set(values, 2)
 	n += sum.Of(values[:1])
 	return n + float64(len(extras)) + []float64{1}[0]
