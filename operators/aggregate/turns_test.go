@@ -158,6 +158,17 @@ func TestAChosenStartWidensBands(t *testing.T) {
 		}
 		before = wider
 	}
+	// The horizon has 400 steps: an experiment from step 392 on has 900 events, fewer than its first look.
+	short, ends := config(t, ending(400, 100), experimental("TARGET=10000")...)
+	if opened, err = mechanisms.NewMechanism(ends, mechtest.Plan(t, ends)); err != nil {
+		t.Fatal(err)
+	}
+	if law, err = opened.NoiseLaw(0); err != nil {
+		t.Fatal(err)
+	}
+	if last, none := short.Wider(law, 100, 391, 0), short.Wider(law, 100, 392, 0); last < 1 || none != 0 {
+		t.Errorf("before the end of the horizon: %g and %g times as wide", last, none)
+	}
 }
 
 // TestANewExperimentHasNoVerdict checks that verdict, e-values and looks start again, even if the previous experiment

@@ -192,7 +192,6 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	if err != nil {
 		return err
 	}
-	config.Unlabelled = true
 	open := event.OpenDecoder
 	if frozen := l.Inner.Schemas; len(frozen) > 0 {
 		open = s.Writers()(frozen)

@@ -124,7 +124,7 @@ func (t *Trial) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim) 
 	power.MaxEvents = float64(float64(steps) * float64(batch))
 	announced, ahead := s.TargetSteps(), (operators.Announced(batch)+batch-1)/batch
 	for range laterStarts {
-		if wider, fits := t.wider(s, announced+ahead, announced); fits {
+		if wider := t.wider(s, announced+ahead, announced); wider > 0 {
 			power.Later = append(power.Later, operators.LaterStart{StepsAhead: ahead, Wider: wider})
 		}
 		ahead *= laterFactor
@@ -141,22 +141,20 @@ const (
 
 // Wider returns operators.Testing's Wider.
 func (t *Trial) Wider(law mechanisms.NoiseLaw, batch, step, announced uint64) float64 {
-	wider, _ := t.wider(t.Settings(law, batch), step-1, announced)
-	return wider
+	return t.wider(t.Settings(law, batch), step-1, announced)
 }
 
-// wider returns Wider for an experiment after `start` steps. It is false where the horizon ends before the experiment
-// has as many events as its first look.
-func (t *Trial) wider(s experiment.Settings, start, announced uint64) (wider float64, fits bool) {
+// wider returns Wider for an experiment after `start` steps.
+func (t *Trial) wider(s experiment.Settings, start, announced uint64) float64 {
 	s.Start, s.Announced = start, announced
 	steps := s.TargetSteps()
 	if t.Horizon > 0 {
 		steps = min(steps, max(t.Horizon, start)-start)
 	}
 	if float64(float64(steps)*s.Events) < experiment.FirstLook {
-		return 1, false
+		return 0
 	}
-	return s.Wider(steps), true
+	return s.Wider(steps)
 }
 
 // checkLaw refuses settings whose noise could make some weights of an experiment negative. Some filters with four poles
