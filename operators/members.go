@@ -11,8 +11,8 @@ import (
 )
 
 // Members declares the members that an operator adds to those of all decisions. Decisions have them in the order of
-// their declarations. A declaration returns a handle, and only the handle reaches the member's value: a machine sets it,
-// and a reference model or a reader of published decisions gets it. So no code depends on the place of a member.
+// their declarations. A declaration returns a handle, and only the handle reaches the member's value: a machine sets
+// it, and a reference model or a reader of published decisions gets it. So no code depends on the place of a member.
 //
 // The declarations must depend only on the operator's settings. An operator makes them in one function, which serves
 // Extras, its machines and its reference model.

@@ -111,7 +111,8 @@ func (s *specification) appendDifferences(m *members, values []decision.ExtraVal
 func (s *specification) outcomes() trial.Arms {
 	c := s.comparison()
 	return trial.Arms{
-		Names: s.armNames(), Treatments: c.treatments, Cell: c.cell, Weights: s.weights, Outcome: s.value, Low: s.low, High: s.high,
+		Names: s.armNames(), Treatments: c.treatments, Cell: c.cell, Weights: s.weights,
+		Outcome: s.value, Low: s.low, High: s.high,
 	}
 }
 

@@ -1,6 +1,7 @@
 package linucb
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -44,9 +45,10 @@ type operator struct {
 }
 
 var (
-	_ operators.Writer   = operator{}
-	_ operators.Thinning = operator{}
-	_ operators.Audited  = operator{}
+	_ operators.Writer      = operator{}
+	_ operators.Descriptive = operator{}
+	_ operators.Thinning    = operator{}
+	_ operators.Audited     = operator{}
 )
 
 // blocks returns the number of weight vectors: one for each arm, or one for all choices.
@@ -98,6 +100,21 @@ func (c operator) SecondTopic() *operators.Output {
 		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
 			"or who carry it out for them",
 	}
+}
+
+// Descriptor names the arms, whose weights are concatenated in a model. It is nil for candidates and for arms with
+// features, because all choices then share their weights.
+func (c operator) Descriptor() []byte {
+	if len(c.arms) == 0 || len(c.lines) > 0 || c.candidates > 0 {
+		return nil
+	}
+	text, err := json.Marshal(struct {
+		Arms []string `json:"arms"`
+	}{c.arms})
+	if err != nil {
+		panic("BUG: linucb: descriptor: " + err.Error())
+	}
+	return text
 }
 
 // Require sets the contribution of a row.

@@ -59,7 +59,8 @@ func TestDoublingsAreRare(t *testing.T) {
 		if n := machine.members.doublings.Of(last); len(all) != 200 || n < x.least || n > x.maxWeights {
 			t.Errorf("shift %s: %g doublings in %d decisions", x.shift, n, len(all))
 		}
-		if first, now := machine.members.shift.Of(all[0].Extras), machine.members.shift.Of(last); x.shift == "1.5" && first != now {
+		shift := machine.members.shift
+		if first, now := shift.Of(all[0].Extras), shift.Of(last); x.shift == "1.5" && first != now {
 			t.Errorf("the shift goes from %g to %g", first, now)
 		}
 	}

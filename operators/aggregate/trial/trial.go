@@ -48,8 +48,8 @@ func (t *Trial) Canonical() string {
 		shares = append(shares, operators.Decimal(p))
 	}
 	return "always_valid=" + operators.Decimal(t.Alpha) + "\npropensities=" + strings.Join(shares, "|") +
-		"\nnear=" + operators.Decimal(t.Near) + "\ntarget=" + operators.Decimal(t.Target) + "\nlift=" + strconv.FormatBool(t.Lift) +
-		"\n" + stepLine + formatStarts(t.Starts) + "\n"
+		"\nnear=" + operators.Decimal(t.Near) + "\ntarget=" + operators.Decimal(t.Target) +
+		"\nlift=" + strconv.FormatBool(t.Lift) + "\n" + stepLine + formatStarts(t.Starts) + "\n"
 }
 
 // Settings returns the settings of the experiment under a noise law.
