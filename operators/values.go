@@ -110,6 +110,9 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 			return v
 		}
 		v.entries = entries(p, setting, strings.Split(string(content), "\n"), text+": line")
+		if v.entries == nil && p.Sound(setting.Name) {
+			p.Break(setting.Name, "%s: no line of the file has an entry", text)
+		}
 	}
 	if err != nil {
 		p.Malformed(setting.Name, text, err, setting.Unit)

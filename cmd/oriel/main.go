@@ -37,7 +37,7 @@ func root() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
-	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
+	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(), endCommand(),
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
 		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
 		numbersCommand(), discoveriesCommand(), experimentCommand(), licensesCommand(), versionCommand())
@@ -49,7 +49,7 @@ func root() *cobra.Command {
 // about the program itself.
 var (
 	loadSettings = []string{
-		"config", "run", "order", "letters", "topics", "replay", "eval", "plan", "doctor", "audit", "experiment",
+		"config", "run", "order", "letters", "end", "topics", "replay", "eval", "plan", "doctor", "audit", "experiment",
 	}
 	needNoSettings = []string{"licenses", "version"}
 )

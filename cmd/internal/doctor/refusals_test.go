@@ -100,7 +100,7 @@ func TestExamineMakesTheStepsOfRun(t *testing.T) {
 			t.Errorf("%s calls %v, want %v", function, calls[function], want)
 		}
 	}
-	if want := []string{"end", "endPredecessor", "reconcile"}; !slices.Equal(asks, want) {
+	if want := []string{"end", "reconcile"}; !slices.Equal(asks, want) {
 		t.Errorf("%v know whether they examine, want %v", asks, want)
 	}
 }

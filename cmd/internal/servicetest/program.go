@@ -70,7 +70,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	check, from, save := flags.Bool("check", false, ""), flags.String("from", "", ""), flags.String("save", "", "")
 	// 0 for --leave-out excludes nothing, because no registry has an id 0
 	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "")
-	step := flags.Uint64("step", 0, "")
+	step, skip := flags.Uint64("step", 0, ""), flags.Bool("skip", false, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -81,6 +81,8 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 		return service.PullSchemas(ctx, h, []uint{*leaveOut})
 	case "next":
 		return service.NextExperiment(ctx, h, h.Stderr, *step)
+	case "end":
+		return service.End(ctx, h, h.Stderr, flags.Arg(0), *skip)
 	case "run":
 		return service.Run(ctx, h)
 	case "order":
@@ -100,7 +102,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 
 // ofService reports whether serviceCommand can run the command in these arguments.
 func ofService(args []string) bool {
-	return slices.Contains([]string{"topics", "run", "order", "letters", "pull", "next"}, args[0]) ||
+	return slices.Contains([]string{"topics", "run", "order", "letters", "pull", "next", "end"}, args[0]) ||
 		args[0] == "replay" && !slices.Contains(args, "--events")
 }
 

@@ -70,17 +70,11 @@ func (s Settings) Canonical() string {
 	if s.Stream == wholeTopic {
 		lines = append(lines, "STREAM="+s.Stream)
 	}
-	if s.After != "" {
-		lines = append(lines, "AFTER="+s.After)
-	}
 	if s.Encoding() != schemas.JSON {
 		lines = append(lines, "DECISIONS_FORMAT="+s.DecisionsFormat)
 	}
 	if s.DecisionsSchemaID != 0 {
 		lines = append(lines, "DECISIONS_SCHEMA_ID="+count(s.DecisionsSchemaID))
-	}
-	if s.AfterStream != "" {
-		lines = append(lines, "AFTER_STREAM="+s.AfterStream)
 	}
 	if users := s.userWindow(); users > 0 {
 		lines = append(lines, "USER_WINDOW="+count(users))

@@ -24,6 +24,7 @@ type Need string
 const (
 	Kafka      Need = "kafka"      // needed to reach the brokers
 	Deployment Need = "deployment" // needed to name a deployment and open its sealed records
+	Keyless    Need = "keyless"    // with Deployment: the master key is not needed, because it may be lost
 	Service    Need = "service"    // needed to run the service
 	Letters    Need = "letters"    // needed to write dead letters
 	Events     Need = "events"     // needed to decode events
@@ -56,7 +57,7 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 		switch {
 		case v.Name == prefix+"WINDOW" && s.perStep():
 			continue
-		case v.Name == prefix+"MASTER_KEY_FILE" && s.MasterKeyCommand != "":
+		case v.Name == prefix+"MASTER_KEY_FILE" && (s.MasterKeyCommand != "" || slices.Contains(needs, Keyless)):
 			continue
 		}
 		if v.Need != "" && slices.Contains(needs, v.Need) && given[v.Name] == "" {
@@ -66,6 +67,7 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 	definition, _ := table.Find(s.Operator)
 	s.checkValues(p, given, definition.Mechanisms)
 	s.readFilter(p, given, slices.Contains(needs, Operator))
+	s.readStart(p, slices.Contains(needs, Service))
 	reads := slices.Contains(needs, Operator) || slices.Contains(needs, Events)
 	s.readMap(p, reads)
 	if reads {

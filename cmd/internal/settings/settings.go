@@ -6,6 +6,7 @@ import (
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
+	"oriel/pipeline/deployment"
 	"oriel/schemas/mapping"
 )
 
@@ -45,12 +46,7 @@ type Settings struct {
 	SingleReplica    bool          `env:"ALLOW_SINGLE_REPLICA" envDefault:"false" unit:"bool" text:"accept fewer than 3 replicas or 2 in sync: one lost broker can then lose acknowledged records, and with them the guarantee"`
 	Group            string        `env:"GROUP" unit:"name" text:"consumer group; the deployment name when empty"`
 	LettersGroup     string        `env:"LETTERS_GROUP" unit:"name" text:"consumer group of oriel letters; <name>.letters when empty"`
-	Start            string        `env:"START" need:"service" unit:"name" range:"earliest, latest" text:"where the first incarnation of a partition starts; later ones start where the last ended"`
-	After            string        `env:"AFTER" unit:"name" range:"a deployment on the same input" text:"with ORIEL_MEMORY: start from the last decisions of this deployment, whose state or key is lost. The old deployment ends for good"`
-	AfterGroup       string        `env:"AFTER_GROUP" unit:"name" text:"consumer group of the deployment in ORIEL_AFTER; its name when empty"`
-	AfterDecisions   string        `env:"AFTER_DECISION_TOPIC" unit:"topic" text:"decisions of the deployment in ORIEL_AFTER; <its name>.decisions when empty"`
-	AfterChangelog   string        `env:"AFTER_CHANGELOG_TOPIC" unit:"topic" text:"sealed state of the deployment in ORIEL_AFTER, which may be lost; <its name>.changelog when empty"`
-	AfterStream      string        `env:"AFTER_STREAM" unit:"partition" range:"≥ 0, none" text:"with ORIEL_STREAM=topic, after a deployment with several streams: the partition whose last decision is the start; none: start from nothing"`
+	Start            string        `env:"START" need:"service" unit:"name" range:"earliest, latest, or a file" text:"where the first incarnation of a partition starts; later ones start where the last ended. A file has a line topic,partition,offset for each partition, as oriel end writes them"`
 	StateDir         string        `env:"STATE_DIR" need:"service" unit:"directory" text:"folder of the embedded store (Pebble), one for each process; a cache of the changelog"`
 	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`
 	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for this long loses its partitions"`
@@ -99,6 +95,7 @@ type Settings struct {
 	FeaturesNorm               string   `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
 	FeaturesRange              string   `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
 
+	offsets   deployment.Offsets   // contents of the file in ORIEL_START; nil: it names no file
 	schema    *recordschema.Schema // nil: records are JSON
 	schemaIDs []schemaID           // schema ids of Confluent's framing
 	lines     bool                 // events are lines of JSON instead of records

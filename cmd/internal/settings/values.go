@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"oriel/cmd/internal/recordschema"
@@ -39,7 +38,6 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 	word("SASL_MECHANISM", s.SASLMechanism, "plain", "scram-sha-256", "scram-sha-512", oauthBearer)
 	word("STREAM", s.Stream, wholeTopic, eachPartition)
 	word("SEQUENCER", s.Sequencer, ownSequencer, otherSequencer)
-	word("START", s.Start, "earliest", "latest")
 	word("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
 	word("LOG_FORMAT", s.LogFormat, "logfmt", "json")
 	word("ADJACENCY", s.Adjacency, "replace", "zero-out")
@@ -50,9 +48,6 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 	word("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)
 	word("MECHANISM", s.Mechanism, append(append(mechanisms.Names(), mechanisms.ExponentialMechanism), further...)...)
 
-	_, err := strconv.ParseUint(s.AfterStream, 10, 31)
-	value("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream,
-		"%s: neither a partition nor none", shown(s.AfterStream))
 	value("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9,
 		"%v: not within 1ms to 1m", s.CommitInterval)
 	value("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9,
@@ -81,7 +76,7 @@ func (s Settings) checkValues(p *operators.Problems, given map[string]string, fu
 		_, _, err := recordschema.ParseID(text)
 		value("SCHEMA_IDS", err == nil, "%w", err)
 	}
-	_, err = schemas.ParseRanges(s.FeaturesRange)
+	_, err := schemas.ParseRanges(s.FeaturesRange)
 	value("FEATURES_RANGE", err == nil, "%w", err)
 }
 
@@ -93,9 +88,7 @@ func (s Settings) checkPlaces(value func(name string, ok bool, format string, ar
 	}
 	_, _, err := net.SplitHostPort(s.HTTPAddr)
 	value("HTTP_ADDR", err == nil, "%s: not host:port", shown(s.HTTPAddr))
-	for _, f := range []struct{ name, text string }{{"NAME", s.Name}, {"AFTER", s.After}} {
-		value(f.name, deploymentName.MatchString(f.text), "%s: not 1 to 200 letters, digits, dots, underscores and hyphens", shown(f.text))
-	}
+	value("NAME", deploymentName.MatchString(s.Name), "%s: not 1 to 200 letters, digits, dots, underscores and hyphens", shown(s.Name))
 	for _, f := range []struct{ name, text string }{
 		{"INPUT_TOPIC", s.InputTopic},
 		{"DECISION_TOPIC", s.DecisionTopic},
@@ -105,8 +98,6 @@ func (s Settings) checkPlaces(value func(name string, ok bool, format string, ar
 		{"ORDER_TOPIC", s.OrderTopic},
 		{"DEAD_LETTER_TOPIC", s.DeadLetterTopic},
 		{"DESCRIPTOR_TOPIC", s.DescriptorTopic},
-		{"AFTER_DECISION_TOPIC", s.AfterDecisions},
-		{"AFTER_CHANGELOG_TOPIC", s.AfterChangelog},
 	} {
 		value(f.name, topicName.MatchString(f.text) && f.text != "." && f.text != "..",
 			"%s: not 1 to 249 letters, digits, dots, underscores and hyphens, which names of topics have", shown(f.text))
