@@ -4,7 +4,6 @@ go 1.26.8
 
 require (
 	github.com/bufbuild/protocompile v0.14.1
-	github.com/caarlos0/env/v11 v11.4.2
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/cockroachdb/pebble/v2 v2.1.7

@@ -66,6 +66,14 @@ func (s Setting) Limits() string {
 	return s.Range
 }
 
+// Initial returns the default as tables show it.
+func (s Setting) Initial() string {
+	if s.Required {
+		return "required"
+	}
+	return s.Default
+}
+
 func (k Kind) String() string {
 	return [...]string{
 		"", "text", "a number", "a whole number", "true or false", "entries with commas between them", "a file",

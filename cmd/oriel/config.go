@@ -12,6 +12,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/protection"
+	"oriel/operators"
 )
 
 func configCommand() *cobra.Command {
@@ -75,11 +76,12 @@ func printSettings(out io.Writer, environ []string) {
 		if title := g.Title(); title != "" {
 			fmt.Fprintf(out, "\n# %s\n", title)
 		}
-		for _, v := range g.Variables {
-			if value, ok := given[v.Name]; ok {
-				fmt.Fprintf(out, "%s=%s\n", v.Name, envfile.Quote(value))
+		for _, v := range g.Settings {
+			name := operators.Prefix + v.Name
+			if value, ok := given[name]; ok {
+				fmt.Fprintf(out, "%s=%s\n", name, envfile.Quote(value))
 			} else {
-				fmt.Fprintf(out, "# %s=%s\n", v.Name, v.Default)
+				fmt.Fprintf(out, "# %s=%s\n", name, v.Default)
 			}
 		}
 	}

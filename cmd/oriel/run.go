@@ -9,6 +9,7 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
+	"oriel/operators"
 )
 
 func runCommand() *cobra.Command {
@@ -36,8 +37,9 @@ func settingsHelp() string {
 			fmt.Fprintf(&b, "\n%s\n", title)
 		}
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
-		for _, v := range g.Variables {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n\t  %s\n", v.Name, v.Unit, v.Range, v.Initial(), v.Text)
+		for _, v := range g.Settings {
+			fmt.Fprintf(w, "  %s%s\t%s\t%s\t%s\n\t  %s\n",
+				operators.Prefix, v.Name, v.Unit, v.Limits(), v.Initial(), v.Text)
 		}
 		_ = w.Flush()
 	}

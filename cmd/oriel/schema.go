@@ -10,7 +10,8 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 func schemaCommand() *cobra.Command {
@@ -75,7 +76,7 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 			plan, err := m.Compile(events)
 			return plan.Schema(), err
 		}
-		return schemas.EventSchema(events.Body), nil
+		return event.Schema(events.Body), nil
 	}
 	s, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err != nil {
@@ -85,9 +86,9 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if encoding := s.Encoding(); encoding != schemas.JSON {
-		return schemas.EncodingSchema(encoding), nil
+	if encoding := s.Encoding(); encoding != decision.JSON {
+		return decision.EncodingSchema(encoding), nil
 	}
 	operator := learner.Operator()
-	return schemas.DecisionSchema(operators.FormOf(operator), operator.Extras()), nil
+	return decision.Schema(operators.FormOf(operator), operator.Extras()), nil
 }

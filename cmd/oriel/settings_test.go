@@ -12,6 +12,7 @@ import (
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/operators"
 )
 
 // callable are the flags that cobra requires before a command runs.
@@ -36,7 +37,8 @@ func TestEveryCommandRefusesEveryInvalidSetting(t *testing.T) {
 		t.Fatalf("commands: %q", commands)
 	}
 	for _, g := range settings.Groups() {
-		for _, v := range g.Variables {
+		for _, v := range g.Settings {
+			v.Name = operators.Prefix + v.Name
 			value := ""
 			for _, candidate := range []string{"nonsense", "no name!", ",", "{", "."} {
 				if _, err := settings.Load(environOf(g, v, candidate)); err != nil && value == "" {
@@ -65,7 +67,7 @@ func TestEveryCommandRefusesEveryInvalidSetting(t *testing.T) {
 }
 
 // environOf returns an environment that sets one setting, and the operator that has it.
-func environOf(g settings.Group, v settings.Variable, value string) []string {
+func environOf(g settings.Group, v operators.Setting, value string) []string {
 	environ := []string{v.Name + "=" + value}
 	if g.Operator != "" {
 		environ = append(environ, "ORIEL_OPERATOR="+g.Operator)

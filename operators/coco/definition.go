@@ -9,7 +9,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Definition is the entry of coco in the registry of operators.
@@ -144,6 +144,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	quantile := v.Number("QUANTILE")
 	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0, "not set; ORIEL_LOSS=quantile needs it")
 	start, confidence, every := v.Number("START_REGULARIZER"), v.Number("CONFIDENCE"), v.Count("EMIT_EVERY")
+	v.Want("CONFIDENCE", confidence == 0 || 1-confidence < 1, "%g: too small to differ from 0", confidence)
 	_, decays := v.Terms.Scope.Memory() // with a memory, other constants are refused
 	bound := v.Text("UPDATE") == LLO && v.Text("CONSTANTS") != Search && !decays
 	v.Want("ROUNDS", !bound || v.Rounds >= 1 || !v.Sound("HORIZON"),
@@ -153,8 +154,8 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		features = 1
 	}
 	point := wantStartPoint(v, decays)
-	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= schemas.MaxSparse,
-		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), schemas.MaxSparse)
+	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= decision.MaxSparse,
+		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), decision.MaxSparse)
 	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
 		"vertex: only ORIEL_UPDATE=llo with ORIEL_CONSTANTS=search begins there")
 	wantReleases(v)
@@ -174,17 +175,17 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Band: band, Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
 		Printed: printed, StartPoint: point,
 	}
-	form := schemas.Dense
+	form := decision.Dense
 	if v.Text("DECISIONS") == sparse {
-		form = schemas.Sparse
+		form = decision.Sparse
 	}
 	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms, form: form}, c.Validate()
 }
 
 // isDecision reports whether a line of ORIEL_START_POINT is a decision.
 func isDecision(line string) (canonical string, ok bool) {
-	d, err := schemas.ParseDecision([]byte(line))
-	return line, err == nil && d.Encoding == schemas.JSON
+	d, err := decision.Parse([]byte(line))
+	return line, err == nil && d.Encoding == decision.JSON
 }
 
 // wantStartPoint returns the decision in the file of ORIEL_START_POINT, or nil if it is not set.
@@ -195,7 +196,7 @@ func wantStartPoint(v *operators.Values, decays bool) *operators.Decision {
 	}
 	v.Want("START_POINT", decays, "set, but without ORIEL_MEMORY the noise of this decision would stay in the sums for ever; leave it out")
 	v.Want("START_POINT", len(lines) == 1, "%d decisions in the file: all streams start from one; leave the others out", len(lines))
-	d, _ := schemas.ParseDecision([]byte(lines[0])) // no error: isDecision has checked the line
+	d, _ := decision.Parse([]byte(lines[0])) // no error: isDecision has checked the line
 	v.Want("START_POINT", d.Step > 0 && len(d.Point) == v.Dimension(), "the decision of step %d has %d coordinates: want a step "+
 		"after 0, and as many coordinates as ORIEL_DIMENSION", d.Step, len(d.Point))
 	return &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
@@ -225,7 +226,7 @@ type operator struct {
 
 	radius float64          // radius of the set
 	terms  protection.Terms // who is protected, and for how long
-	form   schemas.Form
+	form   decision.Form
 }
 
 var (
@@ -248,11 +249,11 @@ func (c operator) Cautions() []string {
 		"from fewer events"}
 }
 
-func (c operator) Form() schemas.Form { return c.form }
+func (c operator) Form() decision.Form { return c.form }
 
 // Extras describes the members of decisions: the memory, if there is one; the window of users, which replaces the
 // ordinary window; and the band.
-func (c operator) Extras() []schemas.Extra {
+func (c operator) Extras() []decision.Extra {
 	return append(operators.LifetimeMembers(c.terms), bandExtras(c.Config)...)
 }
 

@@ -63,7 +63,7 @@ func decided(t *testing.T, d *simtest.Deployment, topic string, p int32, uncommi
 		t.Fatal(err)
 	}
 	for _, r := range records {
-		all = append(all, int64(decision(t, r).Point[1]))
+		all = append(all, int64(decisionIn(t, r).Point[1]))
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
@@ -47,7 +47,7 @@ func registerDecisions(
 	if err != nil {
 		return 0, err
 	}
-	kind, text := strings.ToUpper(s.DecisionsFormat), string(schemas.EncodingSchema(s.Encoding()))
+	kind, text := strings.ToUpper(s.DecisionsFormat), string(decision.EncodingSchema(s.Encoding()))
 	var first uint32
 	for _, topic := range []string{c.Decisions, c.Second} {
 		if topic == "" {

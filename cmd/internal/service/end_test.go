@@ -14,7 +14,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // end ends the deployment for good, and returns the offsets that the command prints.
@@ -41,7 +41,7 @@ func (f *fixture) next(offsets string, more map[string]string) *fixture {
 		return path
 	}
 	last := f.Read(f.Topic("decisions"), 0, false)
-	line, err := schemas.AppendLine(nil, last[len(last)-1].Value)
+	line, err := decision.AppendLine(nil, last[len(last)-1].Value)
 	if err != nil {
 		f.T.Fatal(err)
 	}
@@ -56,10 +56,10 @@ func (f *fixture) next(offsets string, more map[string]string) *fixture {
 }
 
 // points returns the committed decisions of partition 0.
-func (f *fixture) points() (all []schemas.Decision) {
+func (f *fixture) points() (all []decision.Decision) {
 	f.T.Helper()
 	for _, r := range f.Read(f.Topic("decisions"), 0, false) {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		if err != nil {
 			f.T.Fatal(err)
 		}

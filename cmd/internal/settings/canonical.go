@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
-	"oriel/mechanisms"
-	"oriel/schemas"
 	"oriel/state"
 )
 
@@ -31,61 +28,40 @@ func (s Settings) texts() (texts string) {
 }
 
 // Canonical returns the configuration text: sorted lines NAME=value of every setting that decides bytes. These are the
-// settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always empty. HORIZON is
-// the length of a stream that ends, and ORIEL_ROUNDS of any other stream.
+// settings that all operators share (row.frozen) and the settings of the chosen operator. STREAM_KEYS is always empty.
 func (s Settings) Canonical() string {
-	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
-	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	weight, poles := "", "" // only blt has an age weight and poles
-	if s.facts().Structure == mechanisms.Filter {
-		weight, poles = number(s.AgeWeight), strconv.Itoa(s.Poles)
+	lines := append(s.values.Canonical(), "STREAM_KEYS=")
+	for _, r := range s.rows() {
+		if line := r.line(); line != "" {
+			lines = append(lines, line)
+		}
 	}
-	separation := ""
-	if s.UserID != "" {
-		separation = count(s.UserSeparation)
-	}
-	lines := []string{
-		"ADJACENCY=" + s.Adjacency,
-		"AGE_WEIGHT=" + weight,
-		"BATCH=" + count(s.Batch),
-		"DELTA=" + number(s.Delta),
-		"EPSILON=" + number(s.Epsilon),
-		fmt.Sprintf("FEATURES_BIAS=%t", s.FeaturesBias),
-		"FEATURES_NORM=" + s.FeaturesNorm,
-		"FEATURES_RANGE=" + s.FeaturesRange,
-		"FORMAT=" + s.Format,
-		"HORIZON=" + count(s.rounds()),
-		fmt.Sprintf("MAX_RECORD_BYTES=%d", s.MaxRecordBytes),
-		"MECHANISM=" + s.Mechanism,
-		"OPERATOR=" + s.Operator,
-		"POLES=" + poles,
-		"STREAM_KEYS=",
-		"USER_ID=" + s.UserID,
-		"USER_SEPARATION=" + separation,
-		"WINDOW=" + s.canonicalWindow(),
-	}
-	if s.decays() {
-		lines = append(lines, "MEMORY="+count(s.Memory))
-	}
-	if s.Stream == wholeTopic {
-		lines = append(lines, "STREAM="+s.Stream)
-	}
-	if s.Encoding() != schemas.JSON {
-		lines = append(lines, "DECISIONS_FORMAT="+s.DecisionsFormat)
-	}
-	if s.DecisionsSchemaID != 0 {
-		lines = append(lines, "DECISIONS_SCHEMA_ID="+count(s.DecisionsSchemaID))
-	}
-	if users := s.userWindow(); users > 0 {
-		lines = append(lines, "USER_WINDOW="+count(users))
-	}
-	if s.mapping != nil {
-		lines = append(lines, fmt.Sprintf("MAP=sha256:%x", s.mapDigest))
-	}
-	if s.passesUnknown() != (s.mapping != nil) { // the treatment of unknown members differs from its default
-		lines = append(lines, "UNKNOWN="+s.Unknown)
-	}
-	lines = append(append(lines, s.canonicalRecords()...), s.values.Canonical()...)
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// frozenSchema returns the digest of ORIEL_SCHEMA_FILE in the canonical configuration, or nil.
+func (s Settings) frozenSchema() any {
+	if s.schema == nil {
+		return nil
+	}
+	return fmt.Sprintf("sha256:%x", s.schema.Digest)
+}
+
+// frozenMessage returns the message type of records in the canonical configuration, or nil.
+func (s Settings) frozenMessage() any {
+	if s.schema != nil {
+		return only(s.schema.Message != "", s.schema.Message)
+	}
+	return only(s.fromRegistry() && s.SchemaMessage != "", s.SchemaMessage)
+}
+
+// frozenIDs returns the schema ids of records in the canonical configuration, each with the digest of its schema, or
+// nil.
+func (s Settings) frozenIDs() any {
+	var ids []string
+	for _, known := range s.schemaIDs {
+		ids = append(ids, fmt.Sprintf("%d=sha256:%x", known.id, known.schema.Digest))
+	}
+	return only(ids != nil, strings.Join(ids, ","))
 }

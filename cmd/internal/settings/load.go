@@ -1,20 +1,15 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-
-	"github.com/caarlos0/env/v11"
 
 	"oriel/cmd/internal/registry"
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
 )
 
 // Need is a group of settings that a command requires.
@@ -53,15 +48,11 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 	// Kafka's own names are upper case, for example PLAIN and SCRAM-SHA-256
 	s.SASLMechanism = strings.ToLower(s.SASLMechanism)
 	p.Add(unknown(table, s.Operator, given)...)
-	for _, v := range common() {
-		switch {
-		case v.Name == prefix+"WINDOW" && s.perStep():
-			continue
-		case v.Name == prefix+"MASTER_KEY_FILE" && (s.MasterKeyCommand != "" || slices.Contains(needs, Keyless)):
-			continue
-		}
-		if v.Need != "" && slices.Contains(needs, v.Need) && given[v.Name] == "" {
-			p.Break(strings.TrimPrefix(v.Name, prefix), "not set; %s", v.Text)
+	for _, r := range s.rows() {
+		keyless := s.MasterKeyCommand != "" || slices.Contains(needs, Keyless)
+		replaced := r.name == "WINDOW" && s.perStep() || r.name == "MASTER_KEY_FILE" && keyless
+		if slices.Contains(needs, r.need) && given[prefix+r.name] == "" && !replaced {
+			p.Break(r.name, "not set; %s", r.text)
 		}
 	}
 	definition, _ := table.Find(s.Operator)
@@ -81,49 +72,15 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 
 // parse reads the settings that every operator has.
 func (s *Settings) parse(p *operators.Problems, given map[string]string) {
-	parsers := map[reflect.Type]env.ParserFunc{
-		reflect.TypeFor[float64]():       parser(schemas.ParseNumber),
-		reflect.TypeFor[uint64]():        parser(schemas.ParseCount),
-		reflect.TypeFor[int]():           parser(schemas.ParseInt),
-		reflect.TypeFor[bool]():          parser(parseFlag),
-		reflect.TypeFor[time.Duration](): parser(ParseDuration),
-	}
-	err := env.ParseWithOptions(s, env.Options{Environment: given, Prefix: prefix, FuncMap: parsers})
-	for _, list := range [][]string{s.Brokers, s.SchemaIDs} {
-		for i, entry := range list {
-			list[i] = strings.TrimSpace(entry)
-		}
-	}
-	var all env.AggregateError
-	if !errors.As(err, &all) {
-		if err != nil {
-			p.Add(fmt.Errorf("settings: %w", err))
-		}
-		return
-	}
-	for _, e := range all.Errors {
-		var malformed env.ParseError
-		if !errors.As(e, &malformed) {
-			p.Add(fmt.Errorf("settings: %w", e))
+	for _, r := range s.rows() {
+		text := cmp.Or(given[prefix+r.name], r.initial)
+		if text == "" {
 			continue
 		}
-		field, _ := reflect.TypeFor[Settings]().FieldByName(malformed.Name) // the field of the variable
-		name := field.Tag.Get("env")
-		p.Malformed(name, given[prefix+name], malformed.Err, field.Tag.Get("unit"))
+		if err := r.read(text); err != nil {
+			p.Malformed(r.name, text, err, r.unit)
+		}
 	}
-}
-
-// parser converts a parser to the form that the package env wants.
-func parser[T any](parse func(string) (T, error)) env.ParserFunc {
-	return func(text string) (any, error) { return parse(text) }
-}
-
-func parseFlag(text string) (bool, error) {
-	flag, err := strconv.ParseBool(text)
-	if err != nil {
-		err = errors.New("not true or false")
-	}
-	return flag, err
 }
 
 // readFilter reads and checks the settings that shape the mechanism's filter. It refuses them for mechanisms without a
@@ -160,8 +117,8 @@ func invalid(errs ...error) error {
 // that this version lacks.
 func unknown(table registry.Table, chosen string, given map[string]string) []error {
 	known := map[string]bool{}
-	for _, v := range common() {
-		known[v.Name] = true
+	for _, r := range new(Settings).rows() {
+		known[prefix+r.name] = true
 	}
 	_, found := table.Find(chosen)
 	var errs []error

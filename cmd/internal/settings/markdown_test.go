@@ -18,8 +18,8 @@ func markdown(groups []Group) string {
 			fmt.Fprintf(&b, "\n**%s**\n\n", title)
 		}
 		b.WriteString("| setting | unit | range | default | meaning |\n|---|---|---|---|---|\n")
-		for _, v := range g.Variables {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", v.Name, cell(v.Unit), cell(v.Range), cell(v.Initial()), cell(v.Text))
+		for _, v := range g.Settings {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", prefix+v.Name, cell(v.Unit), cell(v.Limits()), cell(v.Initial()), cell(v.Text))
 		}
 	}
 	return b.String()

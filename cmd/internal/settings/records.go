@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
 )
@@ -75,36 +74,6 @@ func (s *Settings) readSchema(file string) (*recordschema.Schema, error) {
 	return recordschema.Files{Name: file, Read: readFile}.Schema(s.Format, s.SchemaMessage)
 }
 
-// canonicalRecords returns the configuration's lines about the encoding of records, except FORMAT, which Canonical
-// writes.
-func (s Settings) canonicalRecords() []string {
-	var lines []string
-	if s.framed() {
-		lines = append(lines, "FRAMING="+s.Framing)
-	}
-	if s.fromRegistry() {
-		lines = append(lines, "SCHEMA_SUBJECT="+s.Subject())
-		if s.schema == nil && s.SchemaMessage != "" {
-			lines = append(lines, "SCHEMA_MESSAGE="+s.SchemaMessage)
-		}
-	}
-	if s.schema == nil {
-		return lines
-	}
-	lines = append(lines, fmt.Sprintf("SCHEMA=sha256:%x", s.schema.Digest))
-	if s.schema.Message != "" {
-		lines = append(lines, "SCHEMA_MESSAGE="+s.schema.Message)
-	}
-	if len(s.schemaIDs) > 0 {
-		var ids []string
-		for _, known := range s.schemaIDs {
-			ids = append(ids, fmt.Sprintf("%d=sha256:%x", known.id, known.schema.Digest))
-		}
-		lines = append(lines, "SCHEMA_IDS="+strings.Join(ids, ","))
-	}
-	return lines
-}
-
 func (s Settings) framed() bool { return s.Framing != "" && s.Framing != recordschema.Plain }
 
 // IsText reports whether each record is plain JSON text without framing, so that a record can be a line of a file.
@@ -117,9 +86,9 @@ func (s Settings) Lines() Settings {
 	return s
 }
 
-// foreign returns schemas.EventConfig.Foreign: a function that opens decoders of records that are not JSON in the
+// foreign returns event.Config.Foreign: a function that opens decoders of records that are not JSON in the
 // operator's own form. It is nil if there are none.
-func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (schemas.EventDecoder, error), error) {
+func (s Settings) foreign(c event.Config) (func(event.Config) (event.Decoder, error), error) {
 	m, open := s.mapping, mapping.JSON(c.Unknown)
 	if m != nil {
 		if _, err := m.Compile(c); err != nil {
@@ -141,7 +110,7 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 			return nil, err
 		}
 	}
-	decoder := func(c schemas.EventConfig) (schemas.EventDecoder, error) { return schemas.NewDecoder(c) }
+	decoder := func(c event.Config) (event.Decoder, error) { return event.NewJSONDecoder(c) }
 	if m != nil {
 		decoder = m.Opener(open)
 	}
@@ -168,7 +137,7 @@ func readable(plan *mapping.Plan, open mapping.OpenSource) error {
 // bySchema returns the mapping for records of a schema, and a function that opens the mapping's sources. If no mapping
 // is set, the schema must have the members of the operator's events.
 func (s Settings) bySchema(
-	c schemas.EventConfig, reader *recordschema.Schema, ids []schemaID,
+	c event.Config, reader *recordschema.Schema, ids []schemaID,
 ) (*mapping.Mapping, mapping.OpenSource, error) {
 	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // names of the settings that name schemas
 	if s.fromRegistry() {

@@ -1,77 +1,138 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
-	"reflect"
+	"strconv"
 	"strings"
+	"time"
 
 	"oriel/cmd/internal/registry"
 	"oriel/operators"
+	"oriel/schemas/text"
 )
 
-// Variable is a row of the settings table.
-type Variable struct {
-	Name, Unit, Range, Default, Text string
-	// group that requires the setting; empty: the setting is optional or has a default
-	Need     Need
-	Operator string // operator that reads the setting; empty: all operators
+// row is a setting that every operator has.
+type row struct {
+	name string // without ORIEL_
+	// value points to the field of Settings. The type of the field decides how the text is read.
+	value any
+
+	unit, limits, initial, text string   // columns of the table; empty limits: choices
+	choices                     []string // allowed texts; nil: wrong alone decides
+	need                        Need     // the group that requires the setting; empty: it is optional or has a default
+	decodes                     bool     // events are decoded by it
+
+	// wrong says why no command can use the present value, whatever the other settings are. It counts only if the setting
+	// is set.
+	wrong error
+
+	// frozen is the value in the canonical configuration. A line is written unless it is nil, so a setting that is added to
+	// existing deployments must be nil while it is not set. frozenAs is the name in the line; empty: name.
+	frozen   any
+	frozenAs string
+}
+
+// read sets the field to the value of a setting.
+func (r row) read(given string) (err error) {
+	switch v := r.value.(type) {
+	case *string:
+		*v = given
+	case *[]string:
+		for entry := range strings.SplitSeq(given, ",") {
+			*v = append(*v, strings.TrimSpace(entry))
+		}
+	case *bool:
+		*v, err = parseFlag(given)
+	case *float64:
+		*v, err = text.ParseNumber(given)
+	case *uint64:
+		*v, err = text.ParseCount(given)
+	case *int:
+		*v, err = text.ParseInt(given)
+	case *time.Duration:
+		*v, err = ParseDuration(given)
+	default:
+		panic(fmt.Sprintf("BUG: settings: %s has a field of type %T", r.name, r.value))
+	}
+	return err
+}
+
+func parseFlag(text string) (bool, error) {
+	flag, err := strconv.ParseBool(text)
+	if err != nil {
+		err = errors.New("not true or false")
+	}
+	return flag, err
+}
+
+// line returns the line of the canonical configuration, or "".
+func (r row) line() string {
+	name := r.name
+	if r.frozenAs != "" {
+		name = r.frozenAs
+	}
+	switch v := r.frozen.(type) {
+	case nil:
+		return ""
+	case float64:
+		return name + "=" + string(text.AppendFloat(nil, v))
+	default:
+		return fmt.Sprintf("%s=%v", name, v)
+	}
+}
+
+// only returns a value of row.frozen that is written under a condition.
+func only(written bool, value any) any {
+	if written {
+		return value
+	}
+	return nil
+}
+
+// orEmpty returns a value of row.frozen that is empty unless a condition holds.
+func orEmpty(has bool, value any) any {
+	if has {
+		return value
+	}
+	return ""
+}
+
+// shown returns the row as operators have theirs, for the tables that users read.
+func (r row) shown() operators.Setting {
+	return operators.Setting{
+		Name: r.name, Unit: r.unit, Range: r.limits, Choices: r.choices, Default: r.initial, Text: r.text,
+		Required: r.need != "",
+	}
 }
 
 // Group is a part of the settings table: the settings of all operators, or of one operator.
 type Group struct {
 	Operator, Text string // empty Operator: all operators
-	Variables      []Variable
+	Settings       []operators.Setting
 }
 
 // Groups lists every setting: those of all operators first, then operator by operator.
 func Groups() []Group { return groups(registry.All) }
 
 func groups(table registry.Table) []Group {
-	all := []Group{{Variables: common()}}
-	for i := range all[0].Variables {
-		if v := &all[0].Variables[i]; v.Name == prefix+"OPERATOR" {
-			v.Range = strings.Join(table.Names(), ", ")
+	all := []Group{{}}
+	for _, r := range new(Settings).rows() {
+		if r.name == "OPERATOR" {
+			r.choices = table.Names()
 		}
+		all[0].Settings = append(all[0].Settings, r.shown())
 	}
 	for _, definition := range table {
 		g := Group{Operator: definition.Name, Text: definition.Text}
 		for _, s := range definition.Settings {
-			if len(s.Choices) == 1 { // the setting has only one possible value
-				continue
+			if len(s.Choices) != 1 { // otherwise the setting has only one possible value
+				g.Settings = append(g.Settings, s)
 			}
-			g.Variables = append(g.Variables, ownVariable(definition.Name, s))
 		}
 		all = append(all, g)
 	}
 	return all
-}
-
-// common lists the settings that every operator has, in the order of the struct.
-func common() []Variable {
-	t := reflect.TypeFor[Settings]()
-	var rows []Variable
-	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() {
-			rows = append(rows, Variable{
-				Name: prefix + f.Tag.Get("env"), Unit: f.Tag.Get("unit"), Range: f.Tag.Get("range"),
-				Default: f.Tag.Get("envDefault"), Text: f.Tag.Get("text"), Need: Need(f.Tag.Get("need")),
-			})
-		}
-	}
-	return rows
-}
-
-func ownVariable(operator string, s operators.Setting) Variable {
-	v := Variable{
-		Name: prefix + s.Name, Unit: s.Unit, Range: s.Limits(), Default: s.Default, Text: s.Text, Operator: operator,
-	}
-	switch {
-	case s.Required && s.Decodes:
-		v.Need = Events
-	case s.Required:
-		v.Need = Operator
-	}
-	return v
 }
 
 // Title returns the group's heading. It is empty for the settings of all operators.
@@ -80,12 +141,4 @@ func (g Group) Title() string {
 		return ""
 	}
 	return fmt.Sprintf("%sOPERATOR=%s: %s", prefix, g.Operator, g.Text)
-}
-
-// Initial returns the default as the table shows it.
-func (v Variable) Initial() string {
-	if v.Need != "" {
-		return "required"
-	}
-	return v.Default
 }

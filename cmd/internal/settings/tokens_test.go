@@ -41,9 +41,7 @@ func TestSettingsOfTokens(t *testing.T) {
 	} {
 		s, p := good, new(operators.Problems)
 		c.change(&s)
-		s.checkPlaces(func(name string, ok bool, format string, args ...any) {
-			p.Want(name, ok || name != "OAUTH_TOKEN_URL" || s.OAuthTokenURL == "", format, args...)
-		})
+		s.checkValues(p, map[string]string{"ORIEL_OAUTH_TOKEN_URL": s.OAuthTokenURL}, nil)
 		s.checkSecurity(p)
 		said := fmt.Sprint(p.Err())
 		if (c.want == "") != (p.Err() == nil) || !strings.Contains(said, c.want) || strings.Contains(said, "me:secret") {

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -55,8 +54,9 @@ func TestEveryNumberOfEverySetting(t *testing.T) {
 			if g.Operator != example.Operator && (g.Operator != "" || !first) {
 				continue
 			}
-			for _, v := range g.Variables {
+			for _, v := range g.Settings {
 				kind := kindOf(g.Operator, v.Name)
+				v.Name = prefix + v.Name
 				for i, text := range slices.Concat(noNumbers, numbers) {
 					if kind == "number" || kind == "count" || kind == "duration" {
 						given := environWith(environ, v.Name, text)
@@ -92,22 +92,22 @@ func environWith(environ []string, name, value string) []string {
 
 // kindOf returns the kind of a setting: number, count, duration, file, or another.
 func kindOf(operator, name string) string {
-	short := strings.TrimPrefix(name, prefix)
 	if definition, ok := registry.All.Find(operator); ok {
 		return map[operators.Kind]string{
 			operators.Number: "number", operators.Count: "count", operators.File: "file",
-		}[operators.SettingOf(definition.Settings, short).Kind]
+		}[operators.SettingOf(definition.Settings, name).Kind]
 	}
-	for i := range reflect.TypeFor[Settings]().NumField() {
-		if f := reflect.TypeFor[Settings]().Field(i); f.Tag.Get("env") == short {
-			switch {
-			case f.Type == reflect.TypeFor[time.Duration]():
-				return "duration"
-			case f.Type.Kind() == reflect.Float64:
-				return "number"
-			case f.Type.Kind() == reflect.Uint64 || f.Type.Kind() == reflect.Int:
-				return "count"
-			}
+	for _, r := range new(Settings).rows() {
+		if r.name != name {
+			continue
+		}
+		switch r.value.(type) {
+		case *time.Duration:
+			return "duration"
+		case *float64:
+			return "number"
+		case *uint64, *int:
+			return "count"
 		}
 	}
 	return ""
@@ -158,18 +158,17 @@ func readsAsWritten(t *testing.T, environ []string, name, kind, text string) {
 	want, _ := exact.Float64()
 	got := math.NaN()
 	short := strings.TrimPrefix(name, prefix)
-	fields := reflect.ValueOf(s)
-	for i := range fields.NumField() {
-		if fields.Type().Field(i).Tag.Get("env") != short {
+	for _, r := range s.rows() {
+		if r.name != short {
 			continue
 		}
-		switch f := fields.Field(i); {
-		case f.CanFloat():
-			got = f.Float()
-		case f.CanUint():
-			got = float64(f.Uint())
-		case f.CanInt():
-			got = float64(f.Int())
+		switch v := r.value.(type) {
+		case *float64:
+			got = *v
+		case *uint64:
+			got = float64(*v)
+		case *int:
+			got = float64(*v)
 		}
 	}
 	if s.values.Has(short) && math.IsNaN(got) {
