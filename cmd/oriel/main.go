@@ -37,8 +37,9 @@ func root() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
-	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(), endCommand(),
-		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
+	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
+		endCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(),
+		replayCommand(), evalCommand(),
 		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
 		numbersCommand(), discoveriesCommand(), experimentCommand(), licensesCommand(), versionCommand())
 	checkSettings(cmd)

@@ -57,7 +57,7 @@ type Config struct {
 	Failure   float64 // β, the probability that a step up to T breaks the noise bound, in (0, 1). Required for LLO.
 	EmitEvery uint64  // k ≥ 1: every k-th step has a decision. Required.
 
-	StartPoint *operators.Decision // published decision of an earlier stream, where a stream with a memory starts; nil: none
+	StartPoint *operators.Decision // published decision where a stream with a memory starts; nil: none
 
 	Printed Printed // constants of a paper, for comparisons; nil in every service
 }

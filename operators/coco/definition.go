@@ -197,8 +197,8 @@ func wantStartPoint(v *operators.Values, decays bool) *operators.Decision {
 	v.Want("START_POINT", decays, "set, but without ORIEL_MEMORY the noise of this decision would stay in the sums for ever; leave it out")
 	v.Want("START_POINT", len(lines) == 1, "%d decisions in the file: all streams start from one; leave the others out", len(lines))
 	d, _ := decision.Parse([]byte(lines[0])) // no error: isDecision has checked the line
-	v.Want("START_POINT", d.Step > 0 && len(d.Point) == v.Dimension(), "the decision of step %d has %d coordinates: want a step "+
-		"after 0, and as many coordinates as ORIEL_DIMENSION", d.Step, len(d.Point))
+	v.Want("START_POINT", d.Step > 0 && len(d.Point) == v.Dimension(),
+		"the decision of step %d has %d coordinates: want a step after 0, and as many coordinates as ORIEL_DIMENSION", d.Step, len(d.Point))
 	return &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
 }
 

@@ -174,7 +174,8 @@ func TestTheEndSurvivesDeathAtEachRequest(t *testing.T) {
 }
 
 // TestTheEndOfATornDeployment plays each way in which the last transaction may have ended in some parts and not in
-// others; the short form plays every other one. The end must be refused, or be at an offset that covers every decision that was sent. After a refusal the
+// others; the short form plays every other one. The end must be refused, or be at an offset that covers every decision
+// that was sent. After a refusal the
 // deployment can complete the transaction and end, or end at the end of the input. No event may have two decisions.
 func TestTheEndOfATornDeployment(t *testing.T) {
 	refusals, ends := 0, 0
@@ -315,8 +316,8 @@ func TestTheEndNeedsKnownOffsets(t *testing.T) {
 	}
 }
 
-// TestAnEndKeepsItsOffsets checks that a repeated end returns the offsets of the first one, whatever happens to those of
-// the group.
+// TestAnEndKeepsItsOffsets checks that a repeated end returns the offsets of the first one, whatever happens to
+// those of the group.
 func TestAnEndKeepsItsOffsets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()
@@ -358,7 +359,8 @@ func TestTheEndSeesDecisionsWithoutStatuses(t *testing.T) {
 		if sent := decided(t, d, "late.decisions", 0, true); len(sent) == 0 {
 			t.Fatal("no decision was sent")
 		}
-		if at, err := end(t.Context(), d.Client(), s, false); err == nil || !strings.Contains(err.Error(), "oriel end --skip") {
+		at, err := end(t.Context(), d.Client(), s, false)
+		if err == nil || !strings.Contains(err.Error(), "oriel end --skip") {
 			t.Errorf("ends at %v: %v", at, err)
 		}
 		if at, err := end(t.Context(), d.Client(), s, true); err != nil || at[0] != 4 {

@@ -129,8 +129,8 @@ func TestADeploymentGoesOnInAnother(t *testing.T) {
 	next.Refused(map[string]string{"ORIEL_START_POINT": path}, "the configuration differs", "ORIEL_START_POINT")
 }
 
-// TestADeploymentThatLostItsChangelogEnds checks that a deployment whose state is deleted can be ended. A partition that
-// it did not have starts at its first record.
+// TestADeploymentThatLostItsChangelogEnds checks that a deployment whose state is deleted can be ended. A partition
+// that it did not have starts at its first record.
 func TestADeploymentThatLostItsChangelogEnds(t *testing.T) {
 	t.Parallel()
 	const before, all = 200, 230
@@ -156,8 +156,9 @@ func TestADeploymentThatLostItsChangelogEnds(t *testing.T) {
 	next.CheckHistory(1, 10)
 }
 
-// TestTheEndOfABusyDeployment ends a deployment between two events of a stream of events. Its process goes on, and tries
-// to take its transactional id back when it has lost it. For each event, exactly one deployment must publish a decision.
+// TestTheEndOfABusyDeployment ends a deployment between two events of a stream of events. Its process goes on, and
+// tries to take its transactional id back when it has lost it. For each event, exactly one deployment must publish a
+// decision.
 func TestTheEndOfABusyDeployment(t *testing.T) {
 	t.Parallel()
 	const all = 2000
@@ -205,7 +206,8 @@ func TestWrongStartsAreRefused(t *testing.T) {
 		"":                                "want lines topic,partition,offset",
 	}
 	for file, says := range starts {
-		next.Refused(map[string]string{"ORIEL_START": servicetest.WriteFile(t, "start.csv", []byte(file))}, "ORIEL_START", says)
+		path := servicetest.WriteFile(t, "start.csv", []byte(file))
+		next.Refused(map[string]string{"ORIEL_START": path}, "ORIEL_START", says)
 	}
 	next.Refused(map[string]string{"ORIEL_START": "earlist"}, "not earliest, latest or a file of offsets")
 
@@ -223,7 +225,8 @@ func TestWrongStartsAreRefused(t *testing.T) {
 		env := map[string]string{"ORIEL_START_POINT": servicetest.WriteFile(t, "point.json", []byte(bad.file))}
 		maps.Copy(env, bad.change)
 		p := next.Start(env, "topics")
-		if p.Finish(time.Minute) || !strings.Contains(p.Output(), "ORIEL_START_POINT: ") || !strings.Contains(p.Output(), bad.says) {
+		if p.Finish(time.Minute) || !strings.Contains(p.Output(), "ORIEL_START_POINT: ") ||
+			!strings.Contains(p.Output(), bad.says) {
 			t.Errorf("%v: %s", bad, p.Output())
 		}
 	}
