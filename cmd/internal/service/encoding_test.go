@@ -12,8 +12,8 @@ import (
 )
 
 // TestDecisionsInEveryEncodingAreServed runs a chain of deployments with different encodings, each of which starts
-// where the one before has ended, and from its last decision. It checks that gauges show the published values, and that a deployment
-// keeps its encoding.
+// where the one before has ended, and from its last decision. It checks that gauges show the published values, and that
+// a deployment keeps its encoding.
 func TestDecisionsInEveryEncodingAreServed(t *testing.T) {
 	t.Parallel()
 	const each = 10
