@@ -9,7 +9,7 @@ import (
 
 // Operator is an algorithm with its settings. Every operator has these five methods. Abilities that only some operators
 // have are separate interfaces, which callers find by type assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
-// Testing, Thinning, Cautious, Successor, Audited and Costed.
+// Testing, Thinning, Cautious, Audited and Costed.
 type Operator interface {
 	// Require adds to c the operator's requirements of a mechanism. These are the contribution of a record
 	// (c.Contribution), and possibly a bound on the mechanism's error, or draws. params is the result of Params from
@@ -127,18 +127,6 @@ type Cautious interface {
 	// Cautions returns warnings for people, each of one or two sentences that name the setting and propose another
 	// value. They depend only on the settings.
 	Cautions() []string
-}
-
-// Successor is an Operator whose streams can continue after a predecessor, which is a stream with another secret whose
-// state is lost. The new stream starts from the last decision that the predecessor published. An event that one of the
-// two streams has released has the protection of that stream, even against an observer of both streams' releases
-// (mechanisms/decay/PROOF.md, Theorem 3).
-type Successor interface {
-	Operator
-
-	// ParamsAfter returns the Params of the new stream, whose mechanism has a memory. It refuses a decision that no
-	// stream of this operator can have published.
-	ParamsAfter(c mechanisms.Config, last Decision) ([]byte, error)
 }
 
 // Audited is an Operator that `oriel audit` can attack.

@@ -110,6 +110,9 @@ func (s Source) parse(p *Problems, setting Setting, written string, needed bool)
 			return v
 		}
 		v.entries = entries(p, setting, strings.Split(string(content), "\n"), written+": line")
+		if v.entries == nil && p.Sound(setting.Name) {
+			p.Break(setting.Name, "%s: no line of the file has an entry", written)
+		}
 	}
 	if err != nil {
 		p.Malformed(setting.Name, written, err, setting.Unit)

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -18,21 +17,12 @@ func (o testOperator) Extras() []decision.Extra { return nil }
 
 func (o testOperator) SecondTopic() *operators.Output { return o.output }
 
-// testSuccessor is an operator that can succeed a predecessor.
-type testSuccessor struct{ testOperator }
-
-func (testSuccessor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) {
-	return nil, nil
-}
-
 // testLearner opens machines that make one decision in each topic for each record.
 type testLearner struct{ operator operators.Operator }
 
 func (l testLearner) Operator() operators.Operator { return l.operator }
 
 func (testLearner) Params() ([]byte, error) { return nil, nil }
-
-func (testLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil, nil }
 
 func (testLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return new(testMachine), nil }, nil

@@ -49,8 +49,8 @@ func NewService(
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Start != deployment.StartEarliest && c.Start != deployment.StartLatest {
-		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
+	if c.Offsets == nil && c.Start != deployment.StartEarliest && c.Start != deployment.StartLatest {
+		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest, and no offsets", c.Start)
 	}
 	if err := errors.Join(m.Validate(), fits(c, m)); err != nil {
 		return nil, err
@@ -75,9 +75,6 @@ func fits(c deployment.Config, m streams.Model) error {
 	operator := m.Learner.Operator()
 	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
 		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
-	}
-	if _, ok := operator.(operators.Successor); c.Predecessor != (deployment.Predecessor{}) && !ok {
-		return errors.New("pipeline: after: the operator's streams start from nothing")
 	}
 	return nil
 }

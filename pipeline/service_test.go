@@ -9,14 +9,12 @@ import (
 )
 
 // TestConfigFitsItsOperator checks that a configuration must fit its operator. The second topic of decisions has other
-// readers than the first, so it must be configured exactly if the operator has one. An operator that cannot continue
-// from a predecessor's decision must not be configured with a predecessor.
+// readers than the first, so it must be configured exactly if the operator has one.
 func TestConfigFitsItsOperator(t *testing.T) {
-	var first, second, after deployment.Config
-	second.Second, after.Predecessor = "late.plays", deployment.Predecessor{Name: "old"}
+	var first, second deployment.Config
+	second.Second = "late.plays"
 	plain := streams.Model{Learner: testLearner{operator: testOperator{}}}
 	output := streams.Model{Learner: testLearner{operator: testOperator{output: &operators.Output{Suffix: "plays"}}}}
-	successor := streams.Model{Learner: testLearner{operator: testSuccessor{}}}
 	for _, c := range []struct {
 		name   string
 		config deployment.Config
@@ -27,8 +25,6 @@ func TestConfigFitsItsOperator(t *testing.T) {
 		{"two topics", second, output, true},
 		{"a topic for nobody", second, plain, false},
 		{"no topic for the second output", first, output, false},
-		{"after another life", after, successor, true},
-		{"after another life, from nothing", after, plain, false},
 	} {
 		if err := fits(c.config, c.model); (err == nil) != c.fits {
 			t.Errorf("%s: %v", c.name, err)

@@ -32,8 +32,8 @@ type Input struct {
 // ManifestKey returns the Kafka key of the manifest record. It is clear text, and no NameKey.Key has the same length.
 func ManifestKey() []byte { return []byte("oriel/manifest") }
 
-// EndedKey returns the Kafka key of the record that ends a deployment for good. Its value is the name of the deployment
-// that continues it, in clear text, because the writer may not have the ended deployment's key.
+// EndedKey returns the Kafka key of the record that ends a stream for good. Its value has the offsets of the input at
+// which the stream ended, in clear text, because the writer may not have the deployment's key.
 func EndedKey() []byte { return []byte("oriel/ended") }
 
 // Seal returns the record. Two calls give records with different nonces. The name key is bound to the configuration.

@@ -132,11 +132,7 @@ func (s *Sealer) OpenStatuses(value []byte) (StatusRow, error) {
 		return StatusRow{}, err
 	}
 	id, partition, keyVersion := r.array16(), int32(r.uint32()), r.uint32()
-	row := StatusRow{From: int64(r.uint64()), To: int64(r.uint64())}
-	if r.format >= format2 {
-		row.Stretches = r.stretches()
-		r.bad = r.bad || !row.covered()
-	}
+	row := r.row()
 	header := value[:r.at]
 	n, sealed := r.bytes(len(nonce{})), r.rest()
 	width := len(sealed) - chacha20poly1305.Overhead
@@ -151,6 +147,31 @@ func (s *Sealer) OpenStatuses(value []byte) (StatusRow, error) {
 		return StatusRow{}, fmt.Errorf("%w: %v fails authentication", ErrCorrupt, KindStatuses)
 	}
 	return row, nil
+}
+
+// PublicRow returns the public parts of a row, which it cannot authenticate: all fields but the statuses. Errors:
+// ErrFormat, ErrCorrupt.
+func PublicRow(value []byte) (StatusRow, error) {
+	r, err := unframe(value, KindStatuses)
+	if err != nil {
+		return StatusRow{}, err
+	}
+	r.bytes(16 + 4 + 4) // incarnation, partition and key version
+	row := r.row()
+	if r.bad {
+		return StatusRow{}, malformed(KindStatuses)
+	}
+	return row, nil
+}
+
+// row reads the public offsets of a row.
+func (r *reader) row() StatusRow {
+	row := StatusRow{From: int64(r.uint64()), To: int64(r.uint64())}
+	if r.format >= format2 {
+		row.Stretches = r.stretches()
+		r.bad = r.bad || !row.covered()
+	}
+	return row
 }
 
 // stretches returns the stretches of a row, which follow their number. The number is first compared with the remaining

@@ -31,6 +31,23 @@ func TestStatusesOpen(t *testing.T) {
 	}
 }
 
+// TestTheOffsetsOfARowArePublic checks that the offsets of a row are read without its key, and that other bytes are
+// refused.
+func TestTheOffsetsOfARowArePublic(t *testing.T) {
+	for _, want := range []StatusRow{testRow(40), mergedRow()} {
+		sealed := testSealer(t).SealStatuses(nil, want)
+		want.Statuses = nil
+		if row, err := PublicRow(sealed); err != nil || !reflect.DeepEqual(row, want) {
+			t.Errorf("%+v, want %+v: %v", row, want, err)
+		}
+		for _, other := range [][]byte{nil, sealed[:30], sealed[1:], testSealer(t).Seal(nil, testPosition(), fill(40, 0))} {
+			if row, err := PublicRow(other); err == nil {
+				t.Errorf("%d other bytes are read as %+v", len(other), row)
+			}
+		}
+	}
+}
+
 // TestStatusesRefuseEveryFlippedBit checks that every flipped bit is refused: after an accident, which the checksum
 // detects, and after an adversary, who corrects the checksum.
 func TestStatusesRefuseEveryFlippedBit(t *testing.T) {

@@ -38,7 +38,8 @@ func root() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
-		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
+		endCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(),
+		replayCommand(), evalCommand(),
 		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
 		numbersCommand(), discoveriesCommand(), experimentCommand(), licensesCommand(), versionCommand())
 	checkSettings(cmd)
@@ -49,7 +50,7 @@ func root() *cobra.Command {
 // about the program itself.
 var (
 	loadSettings = []string{
-		"config", "run", "order", "letters", "topics", "replay", "eval", "plan", "doctor", "audit", "experiment",
+		"config", "run", "order", "letters", "end", "topics", "replay", "eval", "plan", "doctor", "audit", "experiment",
 	}
 	needNoSettings = []string{"licenses", "version"}
 )

@@ -197,7 +197,7 @@ func planAnswer(s settings.Settings, o planOptions) (printed, error) {
 	in := plan.Input{
 		Configured: mechanism, Operator: operator, Name: s.Operator, AgeWeight: s.AgeWeight, Rate: input.Of(),
 		Age: o.age, After: o.after,
-		Solved: o.solution, Second: s.After != "", Input: input,
+		Solved: o.solution, Input: input,
 	}
 	if o.measure {
 		in.Measure = measureFor

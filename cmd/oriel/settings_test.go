@@ -19,13 +19,13 @@ import (
 var callable = map[string][]string{
 	"tail": {"--topic", "t"}, "numbers": {"--topic", "t"}, "discoveries": {"f"}, "eval": {"--ndjson", "f"},
 	"key": {"--out", "f"}, "produce": {"--topic", "t", "--ndjson", "f"}, "map": {"--sample", "f"}, "schema": {"decisions"},
-	"replay": {"--events", "f"},
+	"replay": {"--events", "f"}, "end": {"n"},
 }
 
 // anyText are the settings that may have any text: names of files, users and groups, and commands.
 var anyText = strings.Fields(`TLS_CA_FILE TLS_CERT_FILE TLS_KEY_FILE SASL_USER SASL_PASSWORD_FILE OAUTH_CLIENT_ID
 	OAUTH_CLIENT_SECRET_FILE OAUTH_SCOPE OAUTH_CA_FILE OAUTH_TOKEN_FILE MASTER_KEY_FILE MASTER_KEY_COMMAND GROUP
-	LETTERS_GROUP AFTER_GROUP STATE_DIR SCHEMA_FILE SCHEMA_MESSAGE SCHEMA_SUBJECT SCHEMA_REGISTRY_USER
+	LETTERS_GROUP START START_POINT STATE_DIR SCHEMA_FILE SCHEMA_MESSAGE SCHEMA_SUBJECT SCHEMA_REGISTRY_USER
 	SCHEMA_REGISTRY_PASSWORD_FILE SCHEMA_REGISTRY_CA_FILE EDGES VERTICES PLACES TYPES ARM_FEATURES`)
 
 // TestEveryCommandRefusesEveryInvalidSetting sets each row of the table of settings to a value that is not one of its

@@ -175,6 +175,18 @@ func TestTotalIsMonotone(t *testing.T) {
 	}
 }
 
+// TestDeploymentsAddInQuadrature checks the ε of several deployments of ε = 1, δ = 1e-6 that read one event, as the
+// table of PRIVACY.md states it.
+func TestDeploymentsAddInQuadrature(t *testing.T) {
+	var one Total
+	one.AddMu(GaussianMu(Budget{Epsilon: 1, Delta: 1e-6}))
+	for deployments, want := range map[uint64]float64{2: 1.46, 5: 2.40, 10: 3.53} {
+		if got := one.Times(deployments).Epsilon(1e-6); got > want || got < want-0.01 {
+			t.Errorf("%d deployments lose ε = %g, want %g rounded up", deployments, got, want)
+		}
+	}
+}
+
 func TestTimesAndGroup(t *testing.T) {
 	one := total([]float64{0.3}, []float64{0.01}, []float64{0.2})
 	var seven Total

@@ -102,22 +102,6 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 	}
 }
 
-// Lives returns the loss of a unit whose step is released in several lives (incarnations) of a stream, each with its
-// own noise: √F·µ for F lives, or Fε (pure), rounded up. For example, a deployment that continues another one is a
-// second life (mechanisms/decay/PROOF.md, Theorem 3).
-func (g Guarantee) Lives(lives uint64) dp.Budget {
-	if lives == 0 {
-		return dp.Budget{}
-	}
-	if g.Mu == 0 {
-		return g.Group(lives)
-	}
-	var total dp.Total
-	total.AddMu(g.Mu)
-	total = total.Times(lives)
-	return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
-}
-
 func (g Guarantee) claim() dp.Budget { return dp.Budget{Epsilon: g.Epsilon, Delta: g.Delta} }
 
 // gaussian returns the budget of µ at this δ.

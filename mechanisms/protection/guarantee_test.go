@@ -170,26 +170,3 @@ func TestGuaranteeFollowsItsCurve(t *testing.T) {
 		t.Error("equal guarantees differ")
 	}
 }
-
-// TestLivesAddInQuadrature checks lives with their own noise: µ adds in quadrature, and ε adds up. Two lives of ε = 1,
-// δ = 1e-6 cost 1.46, as PRIVACY.md states.
-func TestLivesAddInQuadrature(t *testing.T) {
-	mu := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
-	g := Guarantee{Terms: Terms{Decay{64}, event}, Mechanism: "blt", Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: mu}
-	for lives, want := range map[uint64]float64{1: mu, 2: math.Sqrt2 * mu, 9: 3 * mu} {
-		got, epsilon := g.Lives(lives), dp.GaussianEpsilon(want, 1e-6)
-		if got.Delta != 1e-6 || got.Epsilon < epsilon*(1-1e-12) || got.Epsilon > epsilon*(1+1e-9) {
-			t.Errorf("%d lives: %+v, want ε %g", lives, got, epsilon)
-		}
-	}
-	if got := g.Lives(2).Epsilon; got < 1.45 || got > 1.46 {
-		t.Errorf("two lives: ε %g", got)
-	}
-	if g.Lives(0) != (dp.Budget{}) {
-		t.Error("no life loses something")
-	}
-	pure := Guarantee{Terms: Terms{Window{8}, event}, Mechanism: "tree-gamma", Batch: 1, Epsilon: 0.5}
-	if got := pure.Lives(3).Epsilon; got != 1.5 {
-		t.Errorf("pure: three lives lose %g", got)
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"oriel/mechanisms"
+	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
 )
@@ -55,6 +56,8 @@ type Config struct {
 	Rounds    uint64  // T, the number of steps that the noise bound E covers. Required for LLO with Proved constants.
 	Failure   float64 // β, the probability that a step up to T breaks the noise bound, in (0, 1). Required for LLO.
 	EmitEvery uint64  // k ≥ 1: every k-th step has a decision. Required.
+
+	StartPoint *operators.Decision // published decision where a stream with a memory starts; nil: none
 
 	Printed Printed // constants of a paper, for comparisons; nil in every service
 }

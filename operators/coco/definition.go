@@ -118,6 +118,12 @@ var settings = []operators.Setting{
 		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Bounds: operators.Between(0, 1), Default: "0.99",
 		Text: "probability that the llo update's error bound holds over ORIEL_ROUNDS steps; concerns accuracy, never privacy",
 	},
+	{
+		Name: "START_POINT", Kind: operators.File, Unit: "file", Entry: isDecision,
+		Range: "a decision, one line of JSON; with ORIEL_MEMORY", Later: true,
+		Text: "first decision: a published decision of an earlier deployment, as `oriel tail --raw` prints it. It is public, so " +
+			"it costs no privacy. Replay needs the same file",
+	},
 	operators.EmitEvery("1", "number of steps between two decisions; the privacy account covers all steps"),
 	{
 		Name: "DECISIONS", Kind: operators.Text, Unit: "name", Choices: []string{dense, sparse}, Default: dense, Later: true,
@@ -147,6 +153,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	if features == 0 && v.Norm == "unit" {
 		features = 1
 	}
+	point := wantStartPoint(v, decays)
 	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= decision.MaxSparse,
 		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), decision.MaxSparse)
 	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
@@ -166,13 +173,33 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		Clip: v.Number("CLIP"), StrongConvexity: v.Number("STRONG_CONVEXITY"), StartRegularizer: start,
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Band: band, Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
-		Printed: printed,
+		Printed: printed, StartPoint: point,
 	}
 	form := decision.Dense
 	if v.Text("DECISIONS") == sparse {
 		form = decision.Sparse
 	}
 	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms, form: form}, c.Validate()
+}
+
+// isDecision reports whether a line of ORIEL_START_POINT is a decision.
+func isDecision(line string) (canonical string, ok bool) {
+	d, err := decision.Parse([]byte(line))
+	return line, err == nil && d.Encoding == decision.JSON
+}
+
+// wantStartPoint returns the decision in the file of ORIEL_START_POINT, or nil if it is not set.
+func wantStartPoint(v *operators.Values, decays bool) *operators.Decision {
+	lines := v.Entries("START_POINT")
+	if len(lines) == 0 {
+		return nil
+	}
+	v.Want("START_POINT", decays, "set, but without ORIEL_MEMORY the noise of this decision would stay in the sums for ever; leave it out")
+	v.Want("START_POINT", len(lines) == 1, "%d decisions in the file: all streams start from one; leave the others out", len(lines))
+	d, _ := decision.Parse([]byte(lines[0])) // no error: isDecision has checked the line
+	v.Want("START_POINT", d.Step > 0 && len(d.Point) == v.Dimension(),
+		"the decision of step %d has %d coordinates: want a step after 0, and as many coordinates as ORIEL_DIMENSION", d.Step, len(d.Point))
+	return &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
 }
 
 // wantReleases refuses an update that cannot learn from the mechanism's releases.
@@ -207,7 +234,6 @@ var (
 	_ operators.Scorer    = operator{}
 	_ operators.Thinning  = operator{}
 	_ operators.Cautious  = operator{}
-	_ operators.Successor = operator{}
 	_ operators.Audited   = operator{}
 	_ operators.Costed    = operator{}
 )
@@ -248,18 +274,6 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.NewParams(m)
 	if err != nil {
-		return nil, err
-	}
-	return p.AppendBinary(nil)
-}
-
-// ParamsAfter returns the Params of a stream that continues from the last decision of an earlier stream.
-func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]byte, error) {
-	p, err := c.NewParams(m)
-	if err != nil {
-		return nil, err
-	}
-	if p.Past, err = c.pastOf(m, last); err != nil {
 		return nil, err
 	}
 	return p.AppendBinary(nil)

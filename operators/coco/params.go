@@ -10,7 +10,6 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
-	"oriel/operators"
 	"oriel/operators/convex"
 )
 
@@ -78,15 +77,19 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 		}
 		p.CW = cw
 	}
+	var err error
+	if p.Past, err = c.past(m); err != nil {
+		return Params{}, err
+	}
 	return p, p.validate()
 }
 
-// pastOf returns the start of a stream that continues after the last decision of an earlier one: the point of the set
-// nearest to that decision, and the weight that the memory keeps of its steps.
-func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Inherited, error) {
-	if n := c.Set.Dimension(); len(last.Point) != n || last.Step == 0 {
-		return Inherited{}, fmt.Errorf("coco: the decision of step %d that the deployment goes on after has %d coordinates: ORIEL_DIMENSION is %d",
-			last.Step, len(last.Point), n)
+// past returns the start of a stream that continues after StartPoint: the point of the set nearest to that decision,
+// and the weight that the memory keeps of its steps. It is zero without StartPoint.
+func (c Config) past(m mechanisms.Config) (Inherited, error) {
+	last := c.StartPoint
+	if last == nil {
+		return Inherited{}, nil
 	}
 	near, err := convex.Nearest(c.Set, last.Point)
 	return Inherited{Point: near, Weight: mechanisms.Weight(m.Scope, last.Step)}, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,15 @@ func (d Deployment) WriteManifests(ctx context.Context) error {
 	found, err := d.readManifests(ctx, d.replaceable)
 	if err != nil {
 		return err
+	}
+	if len(found) > 0 && found[0] != nil && slices.Contains(found, nil) { // partitions were added
+		view, err := d.View(ctx, 0)
+		if err == nil {
+			err = view.Lasting(0) // a deployment that has ended gets no new streams
+		}
+		if err != nil {
+			return err
+		}
 	}
 	manifest := wantedManifest(d.Config, d.Model)
 	manifest.Input = state.Input{ID: d.Topics.Input.ID, Name: d.Config.Input}

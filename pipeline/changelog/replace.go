@@ -123,28 +123,28 @@ func (d Deployment) everOpened(ctx context.Context, p int32, m state.Manifest, b
 			return written, err
 		}
 	}
-	inputs := []int32{p}
-	if d.Config.WholeTopic() {
-		inputs = inputs[:0]
-		for i := range int32(d.Topics.Input.Partitions) {
-			inputs = append(inputs, i)
-		}
-	}
-	taken, err := group.CommittedOffsets(ctx, d.Client, d.Config.Group, d.Config.Input, inputs)
+	taken, err := group.CommittedOffsets(ctx, d.Client, d.Config.Group, d.Config.Input, d.Topics.Read(d.Config, p))
 	return slices.ContainsFunc(taken, func(o group.Offset) bool { return o.Offset != -1 }), err
 }
 
 // fence ends the ownership of all earlier producers of a partition. It returns the new producer, and the bounds of the
 // changelog after the last transaction has ended.
 func (d Deployment) fence(ctx context.Context, p int32) (*produce.Producer, topics.Bounds, error) {
-	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
-	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
-	if err == nil {
-		err = producer.Settle(ctx, d.Config.TransactionParts(p), d.Config.Group)
-	}
+	producer, err := d.settle(ctx, p)
 	if err != nil {
 		return nil, topics.Bounds{}, err
 	}
 	bounds, err := topics.StableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
 	return producer, bounds, err
+}
+
+// settle ends the ownership of all earlier producers of a partition, and their transactions. It returns the new
+// producer.
+func (d Deployment) settle(ctx context.Context, p int32) (*produce.Producer, error) {
+	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
+	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
+	if err == nil {
+		err = producer.Settle(ctx, d.Topics.TransactionParts(p), d.Config.Group)
+	}
+	return producer, err
 }

@@ -316,8 +316,8 @@ func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 
 // lasting returns a view with its keys, or an error if the deployment has ended.
 func (d Deployment) lasting(view *View, p int32) (*View, Keys, error) {
-	if successor := view.Value(state.EndedKey()); successor != nil {
-		return nil, Keys{}, Over(p, successor)
+	if err := view.Lasting(p); err != nil {
+		return nil, Keys{}, err
 	}
 	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
 	return view, keys, err

@@ -3,7 +3,6 @@ package changelog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"oriel/pipeline/deployment"
@@ -190,8 +189,8 @@ func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	if err != nil {
 		return Ordered{}, err
 	}
-	if successor := view.Value(state.EndedKey()); successor != nil {
-		return Ordered{}, Over(0, successor)
+	if err := view.Lasting(0); err != nil {
+		return Ordered{}, err
 	}
 	keys, err := d.keys(ctx, 0, view.Value(state.ManifestKey()))
 	if err != nil {
@@ -206,12 +205,4 @@ func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	saved, _, err := openSealed(d.Master, 0, record, sealed)
 	o.At, o.Start = saved.Position.Order, saved.Incarnation.Order
 	return o, err
-}
-
-// Over returns the StopError for a deployment that another deployment has ended for good.
-func Over(p int32, successor []byte) error {
-	return &notice.StopError{
-		Partition: p, Reason: fmt.Sprintf("this deployment is over: the deployment %q goes on after it", successor),
-		Remedy: "Stop it for good; two that run beside each other would release events twice",
-	}
 }

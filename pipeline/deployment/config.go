@@ -34,9 +34,9 @@ type Config struct {
 	DeadLetter string // topic of copies of invalid records. Required by `oriel letters`; the service never writes it.
 	// topic of the operator's descriptor. Required for an operator that has one, "" for any other. The service never
 	// uses it.
-	Descriptor  string
-	Start       string      // earliest or latest: where a partition's first incarnation starts. Required by Service.
-	Predecessor Predecessor // the deployment that this one continues; zero: none
+	Descriptor string
+	Start      string  // earliest or latest: where a partition's first incarnation starts. Service needs it or Offsets.
+	Offsets    Offsets // the starts of first incarnations, in place of Start; nil: none
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
 	TransactionBytes int           // a transaction closes at this size of its input or output, 1 to 256 MiB. Required.
@@ -65,38 +65,7 @@ func (c Config) Validate() error {
 	if c.Memory < 0 || c.Memory > MostMemory {
 		errs = append(errs, fmt.Errorf("pipeline: memory %d: not within 0..%d", c.Memory, MostMemory))
 	}
-	if c.Predecessor != (Predecessor{}) {
-		errs = append(errs, c.Predecessor.validate(c))
-	}
 	return errors.Join(errs...)
-}
-
-// Predecessor is a deployment on the same input whose state or master key is lost. Another deployment continues it: in
-// each partition from its last published decision, at its group's committed offset. The stream of a whole topic
-// continues from only one of these decisions.
-type Predecessor struct {
-	Name      string // name of the predecessor
-	Group     string // its consumer group
-	Decisions string // its decision topic, the first one
-	Changelog string // its topic of sealed state; it may be deleted already
-	// partition of the predecessor's decisions that a whole topic's stream continues, or NoStream. "": the only
-	// partition
-	Stream string
-}
-
-// NoStream makes a whole topic's stream start afresh, at the offsets where its predecessor ended.
-const NoStream = "none"
-
-func (f Predecessor) validate(c Config) error {
-	switch {
-	case f.Name == "" || f.Group == "" || f.Decisions == "" || f.Changelog == "":
-		return errors.New("pipeline: after: a name, group or topic is empty")
-	case f.Name == c.Name || f.Group == c.Group || f.Decisions == c.Decisions || f.Changelog == c.Changelog:
-		return fmt.Errorf("pipeline: after %q: the earlier deployment has the name, the group or a topic of the one that goes on after it", f.Name)
-	case f.Stream != "" && !c.WholeTopic():
-		return fmt.Errorf("pipeline: after %q: stream %s: each partition goes on after the same partition", f.Name, f.Stream)
-	}
-	return nil
 }
 
 // TransactionTimeout bounds a transaction that stays open on the broker. A take-over aborts such a transaction at once,

@@ -22,7 +22,6 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 	if err := sound().Validate(); err != nil {
 		t.Fatal(err)
 	}
-	predecessor := Predecessor{Name: "old", Group: "old", Decisions: "old.decisions", Changelog: "old.changelog"}
 	for want, change := range map[string]func(c *Config){
 		"name: empty":             func(c *Config) { c.Name = "" },
 		"group: empty":            func(c *Config) { c.Group = "" },
@@ -30,16 +29,12 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 		`same topic "trips" as in`: func(c *Config) {
 			c.Decisions = "trips"
 		},
-		"commit interval 999µs":                    func(c *Config) { c.CommitInterval = 999 * time.Microsecond },
-		"commit interval 1m0.001s":                 func(c *Config) { c.CommitInterval = time.Minute + time.Millisecond },
-		"transaction bytes 1048575":                func(c *Config) { c.TransactionBytes = 1<<20 - 1 },
-		"transaction bytes 268435457":              func(c *Config) { c.TransactionBytes = 256<<20 + 1 },
-		"memory -1":                                func(c *Config) { c.Memory = -1 },
-		"memory 1099511627777":                     func(c *Config) { c.Memory = MostMemory + 1 },
-		"a name, group or topic is emp":            func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Changelog = "" },
-		`after "late": the earlier deployment has`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Name = c.Name },
-		`after "old": the earlier deployment has`:  func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Decisions = c.Decisions },
-		`after "old": stream 1: each p`:            func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Stream = "1" },
+		"commit interval 999µs":       func(c *Config) { c.CommitInterval = 999 * time.Microsecond },
+		"commit interval 1m0.001s":    func(c *Config) { c.CommitInterval = time.Minute + time.Millisecond },
+		"transaction bytes 1048575":   func(c *Config) { c.TransactionBytes = 1<<20 - 1 },
+		"transaction bytes 268435457": func(c *Config) { c.TransactionBytes = 256<<20 + 1 },
+		"memory -1":                   func(c *Config) { c.Memory = -1 },
+		"memory 1099511627777":        func(c *Config) { c.Memory = MostMemory + 1 },
 	} {
 		c := sound()
 		change(&c)
@@ -48,7 +43,7 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 		}
 	}
 	c := sound()
-	c.Name, c.Memory, c.CommitInterval, c.Predecessor = "", -1, 0, predecessor
+	c.Name, c.Memory, c.CommitInterval = "", -1, 0
 	err := c.Validate()
 	for _, want := range []string{"name: empty", "memory -1", "commit interval 0s"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

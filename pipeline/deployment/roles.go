@@ -221,6 +221,17 @@ func (c Config) validateTopics(use Use) []error {
 	return errs
 }
 
+// TransactionParts lists those partitions of Config.TransactionParts that exist.
+func (t Topics) TransactionParts(p int32) []kafka.TopicPartition {
+	var parts []kafka.TopicPartition
+	for _, r := range roles {
+		if topic := r.described(&t); r.transactional && int(p) < topic.Partitions {
+			parts = append(parts, kafka.TopicPartition{Topic: topic.Name, Partition: p})
+		}
+	}
+	return parts
+}
+
 // TransactionParts lists the partitions that every transaction of partition p names.
 func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition

@@ -28,6 +28,18 @@ func (t Topics) Outputs() []topics.Topic {
 	return []topics.Topic{t.Decisions, t.Second}
 }
 
+// Read lists the partitions of the input that the stream of partition p of the outputs reads.
+func (t Topics) Read(c Config, p int32) []int32 {
+	if !c.WholeTopic() {
+		return []int32{p}
+	}
+	all := make([]int32, t.Input.Partitions)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
 // Covered returns how many streams of the input have a partition in each topic of the service.
 func (t Topics) Covered(c Config) int32 {
 	covered := c.Streams(t.Input)
@@ -165,6 +177,24 @@ func describe(ctx context.Context, client *kafka.Client, c Config, used []role) 
 		return cluster, fmt.Errorf("pipeline: describe topics: %w", err)
 	}
 	return cluster, nil
+}
+
+// DescribeTopics describes the topics of the service without any check. A topic that does not exist is zero, except for
+// the input, which must exist.
+func DescribeTopics(ctx context.Context, client *kafka.Client, c Config) (Topics, error) {
+	used := c.usedBy(ByService)
+	cluster, err := describe(ctx, client, c, used)
+	if err != nil {
+		return Topics{}, err
+	}
+	described := Topics{Cluster: cluster.ID}
+	for _, r := range used {
+		*r.described(&described) = cluster.Topics[r.topic(&c)]
+	}
+	if described.Input.Name == "" {
+		return Topics{}, missingInput(c.Input, false)
+	}
+	return described, nil
 }
 
 // CheckTopics describes the topics that a command works with, and refuses settings under which a guarantee would not

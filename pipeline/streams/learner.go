@@ -17,9 +17,6 @@ type Opener interface {
 	// Params returns the results of calibration. It is called once, at opening; the incarnation record freezes them.
 	Params() ([]byte, error)
 
-	// ParamsAfter is Params for a stream that continues after the last decision of a predecessor (Config.Predecessor).
-	ParamsAfter(last operators.Decision) ([]byte, error)
-
 	// Open checks frozen params, which must prove the configured guarantee, and opens the parts that all streams share.
 	// The returned function is cheap: it makes the machine of a stream at step 0. Machines of one call share memory and
 	// must be used one at a time.
@@ -61,25 +58,11 @@ const timed = 1 << 31
 //
 //	length of the calibration + timed u32 ‖ calibration of the mechanism ‖ Params of the operator
 func (l Learner) Params() ([]byte, error) {
-	return l.params(func() ([]byte, error) { return l.operator.Params(l.mechanism) })
-}
-
-// ParamsAfter is Params for a stream that continues after a predecessor's last decision. The operator must be a
-// Successor.
-func (l Learner) ParamsAfter(last operators.Decision) ([]byte, error) {
-	successor, ok := l.operator.(operators.Successor)
-	if !ok {
-		return nil, errors.New("pipeline: streams of this operator start from nothing")
-	}
-	return l.params(func() ([]byte, error) { return successor.ParamsAfter(l.mechanism, last) })
-}
-
-func (l Learner) params(own func() ([]byte, error)) ([]byte, error) {
 	calibration, err := l.calibrate()
 	if err != nil {
 		return nil, err
 	}
-	params, err := own()
+	params, err := l.operator.Params(l.mechanism)
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,6 @@ func (l fakeLearner) Operator() operators.Operator { return l.operator }
 
 func (fakeLearner) Params() ([]byte, error) { return nil, nil }
 
-func (fakeLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil, nil }
-
 func (l fakeLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return l.machine, nil }, nil
 }
@@ -97,9 +95,6 @@ func TestALearnerOpensItsFrozenParams(t *testing.T) {
 	}
 	if got := fmt.Sprint(required, opened); got != "[ own] [own]" {
 		t.Errorf("the operator was given %s", got)
-	}
-	if _, err := l.ParamsAfter(operators.Decision{}); err == nil {
-		t.Error("an operator that is no successor has params after a decision")
 	}
 	for _, broken := range [][]byte{nil, frozen[:3], frozen[:8], append([]byte{255, 255, 255, 255}, frozen[4:]...)} {
 		if _, err := l.Open(broken); err == nil {

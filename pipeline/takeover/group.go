@@ -13,16 +13,7 @@ import (
 )
 
 // inputs lists the partitions of the input that the stream reads.
-func (t *takeOver) inputs() []int32 {
-	if !t.Config.WholeTopic() {
-		return []int32{t.partition}
-	}
-	all := make([]int32, t.Topics.Input.Partitions)
-	for p := range all {
-		all[p] = int32(p)
-	}
-	return all
-}
+func (t *takeOver) inputs() []int32 { return t.Topics.Read(t.Config, t.partition) }
 
 // standing returns the stream's offset that corresponds to these offsets of a group, or −1 if the group has none. In a
 // partition of a whole topic for which the group has no offset, the state's offset counts.

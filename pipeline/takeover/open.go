@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"oriel/operators"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka/fetch"
@@ -49,9 +48,16 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	case slices.ContainsFunc(t.ends.group, func(o group.Offset) bool { return o.Offset != -1 }):
 		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
 	}
-	start, params, err := t.begin(ctx)
+	start, err := t.begin(ctx)
 	if err != nil {
 		return err
+	}
+	params, err := t.Model.Learner.Params()
+	if err != nil {
+		return &notice.StopError{
+			Partition: t.partition, Reason: "no plan fits the configuration",
+			Remedy: "Correct the settings that the cause names", Cause: err,
+		}
 	}
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: t.name, Cluster: t.Topics.Cluster, Topic: t.Topics.Input.ID, Partition: t.partition,
@@ -92,76 +98,58 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	return nil
 }
 
-// begin returns the offset at which the partition's first incarnation begins, and its params. A whole topic begins at
-// offset 0, and begin sets t.Start to the corresponding position in the input.
-func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
+// begin returns the offset at which the partition's first incarnation begins. A whole topic begins at offset 0, and
+// begin sets t.Start to the corresponding position in the input.
+func (t *takeOver) begin(ctx context.Context) (offset int64, err error) {
 	if t.Config.WholeTopic() {
-		var last *operators.Decision
-		if t.Start, last, err = t.beginAll(ctx); err == nil {
-			params, err = t.params(last)
-		}
-		return 0, params, err
+		t.Start, err = t.beginAll(ctx)
+		return 0, err
 	}
 	bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, t.partition)
 	if err != nil {
-		return 0, nil, fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+		return 0, fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
 	}
-	offset = bounds.Start
-	if t.Config.Start == deployment.StartLatest {
-		offset = bounds.Stable
-	}
-	var left inheritance
-	if t.Config.Predecessor != (deployment.Predecessor{}) {
-		if left, err = t.inherit(ctx, bounds); err != nil {
-			return 0, nil, err
-		}
-	}
-	if left.exists {
-		offset = left.next
-	}
-	params, err = t.params(left.last)
-	return offset, params, err
+	return t.first(t.partition, bounds)
 }
 
-// beginAll returns where the first incarnation of a whole topic begins in each partition and in the order log. It also
-// returns the predecessor's decision after which it begins, or nil if it begins afresh.
-func (t *takeOver) beginAll(ctx context.Context) (at *state.Ordered, last *operators.Decision, err error) {
+// beginAll returns where the first incarnation of a whole topic begins in each partition and in the order log.
+func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
 	log, err := topics.BoundsOf(ctx, t.Client, t.Config.Order, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
+		return nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
 	}
-	at = &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
+	at := &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
 	inputs, err := topics.BoundsOfAll(ctx, t.Client, t.Topics.Input, t.inputs())
 	if err != nil {
-		return nil, nil, fmt.Errorf("pipeline: bounds of the input: %w", err)
+		return nil, fmt.Errorf("pipeline: bounds of the input: %w", err)
 	}
 	for p, bounds := range inputs {
-		next := bounds.Start
-		if t.Config.Start == deployment.StartLatest {
-			next = bounds.Stable
+		next, err := t.first(int32(p), bounds)
+		if err != nil {
+			return nil, err
 		}
 		at.Parts = append(at.Parts, state.OrderedPart{Partition: int32(p), Next: next, LeaderEpoch: -1, Ordered: -1})
 	}
-	if t.Config.Predecessor != (deployment.Predecessor{}) {
-		last, err = t.inheritAll(ctx, at, inputs)
-	}
-	return at, last, err
+	return at, nil
 }
 
-// params returns the parameters of a first incarnation, made from a predecessor's last decision if there is one.
-func (t *takeOver) params(last *operators.Decision) (params []byte, err error) {
-	if last != nil {
-		params, err = t.Model.Learner.ParamsAfter(*last)
-	} else {
-		params, err = t.Model.Learner.Params()
+// first returns the offset at which a first incarnation begins in a partition of the input.
+func (t *takeOver) first(p int32, input topics.Bounds) (int64, error) {
+	offset, has := t.Config.Offsets[p]
+	switch {
+	case t.Config.Offsets == nil && t.Config.Start == deployment.StartLatest:
+		return input.Stable, nil
+	case t.Config.Offsets == nil:
+		return input.Start, nil
+	case !has:
+		return 0, t.stop(fmt.Sprintf("ORIEL_START: the file has no line for partition %d of %q", p, t.Config.Input),
+			"Add the line, or set ORIEL_START to earliest or latest: streams that are open stay where they are")
+	case offset < input.Start || offset > input.High:
+		return 0, t.lost(fmt.Sprintf("ORIEL_START: offset %d of partition %d of %q: the partition has the offsets %d to %d",
+			offset, p, t.Config.Input, input.Start, input.High),
+			"Name a topic whose offsets these are. If the records at the offset were deleted, correct the line: the stream then lacks them")
 	}
-	if err != nil {
-		return nil, &notice.StopError{
-			Partition: t.partition, Reason: "no plan fits the configuration",
-			Remedy: "Correct the settings that the cause names", Cause: err,
-		}
-	}
-	return params, nil
+	return offset, nil
 }
 
 // released reports whether a decision topic has, or ever had, a record.

@@ -76,8 +76,7 @@ type endOffsets struct {
 //
 //	fence      no earlier owner can write any more, and its open transactions are ended
 //	load       the committed records, from the changelog and the local store
-//	open       without a state: the first incarnation, if there never was one (open.go), from nothing or from another
-//	           deployment's last decision (predecessor.go)
+//	open       without a state: the first incarnation, if there never was one (open.go)
 //	reconcile  with a state: compare verdicts (inspect.go), decisions (decisions.go) and group offset (group.go) with it,
 //	           check that the input continues it (checks.go), and build the transaction that brings all to one end
 //	           (repair.go)
@@ -186,8 +185,8 @@ func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	if t.Log, err = changelog.Read(ctx, t.Client, t.Topics.Changelog, t.partition, t.ends.changelog, local); err != nil {
 		return false, err
 	}
-	if successor := t.Log.Value(state.EndedKey()); successor != nil {
-		return false, changelog.Over(t.partition, successor)
+	if err := t.Log.Lasting(t.partition); err != nil {
+		return false, err
 	}
 	t.keys, err = t.Log.Keys(t.partition, t.Config, t.Model, t.Master)
 	t.StateKey, t.OrderKey = t.keys.State, t.keys.Order

@@ -3,7 +3,7 @@ package auditor
 // NotAttacked lists what no audit examines. deploy/PRIVACY.md has the same list.
 var NotAttacked = []string{
 	"decoding, the header that names a user, the pipeline beyond its walk of records, sealing, and times",
-	"a deployment that goes on after another one (`ORIEL_AFTER`)",
+	"records that several deployments read",
 	"the configured actions, in attacks and residuals: for these checks `bandit` acts along coordinates, and `sets` explores from the start (the checks of repetition, restart and decisions use the configured actions)",
 	"the configured choice of steps to publish, in attacks and residuals: for these checks the machine publishes each step's decision (the checks of repetition, restart and decisions use the configured choice)",
 	"the contribution of a reward that comes in the same step as its context",

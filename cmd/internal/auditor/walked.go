@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -56,10 +55,6 @@ type opener struct {
 func (o opener) Operator() operators.Operator { return o.operator }
 
 func (o opener) Params() ([]byte, error) { return nil, nil }
-
-func (o opener) ParamsAfter(operators.Decision) ([]byte, error) {
-	return nil, errors.New("audit: a stream without a predecessor")
-}
 
 func (o opener) Open([]byte) (func(key [32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return o.machine, nil }, nil

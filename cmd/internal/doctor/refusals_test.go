@@ -20,33 +20,34 @@ import (
 //   - pipeline/takeover: Examine, which makes the steps of Run. TestExamineMakesTheStepsOfRun checks that.
 //   - the others, by their text: "opened" by NewService, "start" by an Examiner, or why doctor cannot find the reason.
 var found = map[string]string{
-	"the configuration differs from the one that this deployment was opened with: ORIEL_":        "opened",
-	"ORIEL_STREAM is not what the deployment was opened with":                                    "opened",
-	"ORIEL_STREAM is not set, and the input topic":                                               "opened",
-	"its manifest has another name key than partition 0, so that users could not be compared":    "opened",
-	"the changelog partition has no manifest record":                                             "opened",
-	"this deployment belongs to the input topic":                                                 "opened",
-	", or to one of this name that was deleted and made again":                                   "opened",
-	"was deleted and made again since this deployment was opened":                                "opened",
-	"the master key is not the one that this deployment was opened with":                         "opened",
-	"a stored record cannot be opened":                                                           "opened",
-	"the changelog is of a deployment of another name":                                           "opened",
-	"the changelog has no schemas for the events of this partition":                              "start",
-	"the brokers have lost records that they had acknowledged:":                                  "start",
-	"the local store has followed the changelog to offset":                                       "start",
-	"than the one that the local store has followed":                                             "start",
-	"this deployment is over: the deployment":                                                    "start",
-	"the frozen plan does not prove the configured guarantee":                                    "start",
-	"partitions were added to the input, and the topics of this deployment do not have this one": "start",
-	"the horizon is reached: the stream has closed all the":                                      "start",
-	", but the printed guarantee counts one partition for each user":                             "start",
-	"the input topic was deleted or made again":                                                  "it is about a change at work; before a start the manifest shows it",
-	"the input does not have the next event: it was deleted or truncated before it was taken":    "it is about a change at work; before a start the take-over shows it",
-	"a request is refused and would be refused again":                                            "the brokers refuse a request at work; the rights are checked before",
-	"bytes together, more than the":                                                              "only the commands that freeze schemas say so",
-	"the local store cannot be used any more":                                                    "the disk fails at work",
-	"the changelog has no incarnation of this partition":                                         "only `oriel replay` and `oriel order` say so, of a stream that was not opened",
-	"the stream was not opened yet, so that it has no experiment to follow":                      "only the commands that read an experiment say so",
+	"the configuration differs from the one that this deployment was opened with: ORIEL_":                             "opened",
+	"ORIEL_STREAM is not what the deployment was opened with":                                                         "opened",
+	"ORIEL_STREAM is not set, and the input topic":                                                                    "opened",
+	"its manifest has another name key than partition 0, so that users could not be compared":                         "opened",
+	"the changelog partition has no manifest record":                                                                  "opened",
+	"this deployment belongs to the input topic":                                                                      "opened",
+	", or to one of this name that was deleted and made again":                                                        "opened",
+	"was deleted and made again since this deployment was opened":                                                     "opened",
+	"the master key is not the one that this deployment was opened with":                                              "opened",
+	"a stored record cannot be opened":                                                                                "opened",
+	"the changelog is of a deployment of another name":                                                                "opened",
+	"the changelog has no schemas for the events of this partition":                                                   "start",
+	"the brokers have lost records that they had acknowledged:":                                                       "start",
+	"the local store has followed the changelog to offset":                                                            "start",
+	"than the one that the local store has followed":                                                                  "start",
+	"this deployment was ended for good by `oriel end`":                                                               "start",
+	"the group's offsets do not cover every decision that was sent: readers may have seen decisions of later records": "only `oriel end` says so",
+	"the frozen plan does not prove the configured guarantee":                                                         "start",
+	"partitions were added to the input, and the topics of this deployment do not have this one":                      "start",
+	"the horizon is reached: the stream has closed all the":                                                           "start",
+	", but the printed guarantee counts one partition for each user":                                                  "start",
+	"the input topic was deleted or made again":                                                                       "it is about a change at work; before a start the manifest shows it",
+	"the input does not have the next event: it was deleted or truncated before it was taken":                         "it is about a change at work; before a start the take-over shows it",
+	"a request is refused and would be refused again":                                                                 "the brokers refuse a request at work; the rights are checked before",
+	"bytes together, more than the":                                                                                   "only the commands that freeze schemas say so",
+	"the local store cannot be used any more":                                                                         "the disk fails at work",
+	"the changelog has no incarnation of this partition":                                                              "only `oriel replay` and `oriel order` say so, of a stream that was not opened",
+	"the stream was not opened yet, so that it has no experiment to follow":                                           "only the commands that read an experiment say so",
 }
 
 // TestDoctorFindsEveryReasonToStop reads the reasons in the source. A new one must be found by doctor, or be in the
@@ -100,7 +101,7 @@ func TestExamineMakesTheStepsOfRun(t *testing.T) {
 			t.Errorf("%s calls %v, want %v", function, calls[function], want)
 		}
 	}
-	if want := []string{"end", "endPredecessor", "reconcile"}; !slices.Equal(asks, want) {
+	if want := []string{"end", "reconcile"}; !slices.Equal(asks, want) {
 		t.Errorf("%v know whether they examine, want %v", asks, want)
 	}
 }

@@ -55,7 +55,7 @@ var readsContents = []struct {
 	{"pipeline/order/follow.go", []string{"Read"}, "reads the order log, which the service writes itself"},
 	{"pipeline/order/trim.go", []string{"look"}, "reads the order log, which the service writes itself"},
 	{"pipeline/takeover/open.go", nil, ownTopics},
-	{"pipeline/takeover/predecessor.go", nil, ownTopics},
+	{"pipeline/changelog/end.go", nil, ownTopics},
 	{"pipeline/takeover/inspect.go", nil, ownTopics},
 	{"pipeline/takeover/decisions.go", nil, ownTopics},
 	{"pipeline/takeover/checks.go", nil, ownTopics},

@@ -121,7 +121,7 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	for _, f := range []float64{2, 5, 10} {
 		together = append(together, dp.GaussianEpsilon(math.Sqrt(f)*dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}), 1e-6))
 	}
-	check("deployments", row("successive deployments, or deployments on one topic"), together)
+	check("deployments", row("deployments on one topic"), together)
 }
 
 func source(t *testing.T, name string) string {

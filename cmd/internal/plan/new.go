@@ -77,9 +77,6 @@ func New(in Input) (*Report, error) {
 			if r.Band, err = a.row.machine.band(d.Band); err != nil {
 				return nil, err
 			}
-			if in.Second {
-				r.Setting.LivesEpsilon = a.row.machine.guarantee.Lives(2).Epsilon
-			}
 			if advice, ok := a.row.machine.advice(in.Operator, in.Costs); ok {
 				r.Advice = &advice
 			}

@@ -20,7 +20,6 @@ type Input struct {
 	Age         uint64           // additional age in the tables, steps; 0: none
 	Measure     time.Duration    // total time to measure steps of all mechanisms; 0: no measurement
 	SealedState int              // size of the sealed state of the configured stream, bytes
-	Second      bool             // the deployment is the second life of another one, whose stream it continues
 	Published   Published        // size of the configured stream's decisions
 	Draws       dp.Draws         // privacy loss of draws, if the stream releases no sum
 	Solved      *Solution        // setting that was solved for; the report is for its value
@@ -84,10 +83,8 @@ type Setting struct {
 	EventBytes       digits.Number `json:"decision_bytes_an_event"`
 	DayBytes         digits.Number `json:"decision_bytes_a_day"` // bytes of one stream's decisions per day; null without a rate
 	Draws            bool          `json:"draws,omitempty"`      // decisions contain draws
-	// with ORIEL_AFTER: ε of a unit if both lives release its step
-	LivesEpsilon float64 `json:"epsilon_of_both_lives,omitempty"`
-	DrawsPure    float64 `json:"draws_pure,omitempty"` // ε of all draws, if the stream releases no sum
-	DrawsRho     float64 `json:"draws_rho,omitempty"`  // ρ of all draws (zCDP), if the stream releases no sum
+	DrawsPure        float64       `json:"draws_pure,omitempty"` // ε of all draws, if the stream releases no sum
+	DrawsRho         float64       `json:"draws_rho,omitempty"`  // ρ of all draws (zCDP), if the stream releases no sum
 
 	terms protection.Terms
 }

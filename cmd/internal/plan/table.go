@@ -261,10 +261,6 @@ func (r *Report) notes() string {
 	if !r.Setting.terms.Scope.ForLife() {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
-	if both := r.Setting.LivesEpsilon; both > 0 {
-		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+digits.Upper(both)+
-			" at the same δ; decisions state the ε of one life.")
-	}
 	switch s := r.Setting; {
 	case factsOf(s.Mechanism).Structure == mechanisms.Selection:
 		lines = append(lines, "No sum is released: decisions are draws, by scores whose noise the table says, and all that "+

@@ -2,14 +2,10 @@ package plan
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/figure/figuretest"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -96,31 +92,6 @@ func TestUsersOfAMemoryAreShown(t *testing.T) {
 			if exact := loss(uint64(xy.X)).Epsilon; k > 0 && xy.Y < l.points[k-1].Y || xy.Y < exact*(1-1e-12) {
 				t.Errorf("%s: %g at age %g, the guarantee is %g", l.name(), xy.Y, xy.X, exact)
 			}
-		}
-	}
-}
-
-// TestPlanOfASecondLife covers a deployment that continues another one. The plan must show the loss of an event whose
-// step both deployments release, beside the loss that decisions state. Plans of other deployments must not mention it.
-func TestPlanOfASecondLife(t *testing.T) {
-	in := settings[0].input()
-	in.AgeWeight, in.Configured.AgeWeight, in.Configured.Scope = 0, 0, protection.Decay{Steps: 64}
-	for _, second := range []bool{false, true} {
-		in.Second = second
-		r, err := New(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out, document bytes.Buffer
-		if err := errors.Join(r.Print(&out), json.NewEncoder(&document).Encode(r)); err != nil {
-			t.Fatal(err)
-		}
-		want := r.Mechanisms[0].machine.guarantee.Lives(2).Epsilon
-		said := "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = " + digits.Upper(want)
-		if strings.Contains(out.String(), said) != second ||
-			strings.Contains(document.String(), fmt.Sprintf(`"epsilon_of_both_lives":%v`, want)) != second ||
-			second && !(want > 1.3*r.Setting.Epsilon) {
-			t.Errorf("second %t, ε = %g:\n%s\n%s", second, want, out.String(), document.String())
 		}
 	}
 }

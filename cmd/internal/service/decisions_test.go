@@ -59,9 +59,9 @@ func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 		f.Refused(map[string]string{"ORIEL_DECISIONS_SCHEMA_ID": other}, "the configuration differs", "DECISIONS_SCHEMA_ID")
 	}
 
-	// A deployment that continues this one registers under a subject of its own. For Protobuf the schema is the same, and
+	// Another deployment registers under a subject of its own. For Protobuf the schema is the same, and
 	// therefore the id too.
-	later := f.after(nil)
+	later := f.next("", nil)
 	again := &subject{t: t, name: later.Topic("decisions") + "-value", at: s.at, asks: s.asks}
 	registry = s.withinReach()
 	defer registry.Close()

@@ -145,10 +145,6 @@ func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, add
 	}
 	log.Info(promise, append(values, "epsilon", g.Epsilon, "delta", g.Delta,
 		"adjacency", g.Unit.Adjacency().String(), "unit", g.Unit.Name())...)
-	if s.After != "" {
-		log.Warn("ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ; decisions state the epsilon of one life",
-			"epsilon_of_both", digits.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
-	}
 	if text := dp.DeltaWarning(g.Delta, min(g.Scope.BackgroundSteps(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,8 +15,6 @@ import (
 
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/dp"
-	"oriel/mechanisms/protection"
 )
 
 // TestFiguresOfTheLogHaveNames checks that lines in JSON have each figure of ε as a number under a name, so that a log
@@ -70,24 +67,6 @@ func TestFiguresOfTheLogHaveNames(t *testing.T) {
 	}
 	if got := fmt.Sprint(rounded("x", math.Inf(1))); got != "x=infinite" {
 		t.Errorf("%s", got)
-	}
-}
-
-// TestTheLossOfTwoLivesIsLogged covers a deployment that continues another one: its log must have the loss of an event
-// whose step both deployments release. The log of any other deployment must not mention such a loss.
-func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
-	g := protection.Guarantee{
-		Terms:     protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
-		Mechanism: "blt", Batch: 1, Epsilon: 1, Delta: 1e-6,
-		Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}),
-	}
-	for _, after := range []string{"", "earlier"} {
-		var out bytes.Buffer
-		announce(slog.New(slog.NewTextHandler(&out, nil)), settings.Settings{After: after}, g, &net.TCPAddr{}, "v1")
-		if strings.Contains(out.String(), "epsilon_of_both=1.455 epsilon=1 delta=1e-06") != (after != "") ||
-			strings.Contains(out.String(), "both lives") != (after != "") {
-			t.Errorf("ORIEL_AFTER=%s: %s", after, out.String())
-		}
 	}
 }
 

@@ -67,6 +67,8 @@ func TestTheListedRightsAreEnough(t *testing.T) {
 	p.Terminate()
 	f.only("replay")
 	f.Compares(checkpoint, 5)
+	f.only("end")
+	f.Must("end", f.Name)
 }
 
 // TestTheListedRightsAreEnoughForAWholeTopic checks the listed rights for a stream of a whole topic. The process that

@@ -69,7 +69,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	once, partitions := flags.Bool("once", false, ""), flags.Int("input-partitions", 0, "")
 	check, from, save := flags.Bool("check", false, ""), flags.String("from", "", ""), flags.String("save", "", "")
 	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "") // 0: no schema is left out
-	step := flags.Uint64("step", 0, "")
+	step, skip := flags.Uint64("step", 0, ""), flags.Bool("skip", false, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -84,6 +84,8 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 		return service.PullSchemas(ctx, h, ids)
 	case "next":
 		return service.NextExperiment(ctx, h, h.Stderr, *step)
+	case "end":
+		return service.End(ctx, h, h.Stderr, flags.Arg(0), *skip)
 	case "run":
 		return service.Run(ctx, h)
 	case "order":
@@ -103,7 +105,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 
 // ofService reports whether serviceCommand can run the command in these arguments.
 func ofService(args []string) bool {
-	return slices.Contains([]string{"topics", "run", "order", "letters", "pull", "next"}, args[0]) ||
+	return slices.Contains([]string{"topics", "run", "order", "letters", "pull", "next", "end"}, args[0]) ||
 		args[0] == "replay" && !slices.Contains(args, "--events")
 }
 

@@ -15,19 +15,7 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		s.checkSecurity(p)
 	}
 	if slices.Contains(needs, Deployment) {
-		p.Want("AFTER", s.After != s.Name || s.Name == "",
-			"%q: the deployment itself; the one that goes on needs another ORIEL_NAME", s.After)
 		s.checkStream(p)
-		for _, f := range []struct{ name, value string }{
-			{"AFTER_GROUP", s.AfterGroup},
-			{"AFTER_DECISION_TOPIC", s.AfterDecisions},
-			{"AFTER_CHANGELOG_TOPIC", s.AfterChangelog},
-			{"AFTER_STREAM", s.AfterStream},
-		} {
-			p.Want(f.name, f.value == "" || s.After != "", "set, but ORIEL_AFTER is not")
-		}
-		p.Want("AFTER_STREAM", s.AfterStream == "" || s.Stream == wholeTopic,
-			"set, but each partition goes on after the same partition of the other deployment; set ORIEL_STREAM=topic")
 	}
 	if slices.Contains(needs, Letters) {
 		p.Want("LETTERS_GROUP", s.Name == "" || s.LettersDeployment().Group != s.Deployment().Group,
@@ -68,8 +56,6 @@ func (s Settings) checkPrivacy(p *operators.Problems) {
 	s.checkUsers(p)
 	s.checkWindow(p)
 	s.checkRounds(p)
-	p.Want("AFTER", s.After == "" || s.decays(), "%q: set, but the sums do not forget: without ORIEL_MEMORY the noise that the "+
-		"other deployment ended with would stay in them for ever; start from nothing", s.After)
 	p.Want("DELTA", s.facts().Law != mechanisms.Gaussian || s.Delta > 0,
 		"%g: not between 0 and 1; %s needs it", s.Delta, s.Mechanism)
 }

@@ -113,7 +113,7 @@ func TestOperatorsHaveTheirCapabilities(t *testing.T) {
 	capabilities := []reflect.Type{
 		reflect.TypeFor[operators.Formatted](), reflect.TypeFor[operators.Writer](), reflect.TypeFor[operators.Descriptive](),
 		reflect.TypeFor[operators.Scorer](), reflect.TypeFor[operators.Reporter](), reflect.TypeFor[operators.Thinning](),
-		reflect.TypeFor[operators.Cautious](), reflect.TypeFor[operators.Successor](), reflect.TypeFor[operators.Audited](),
+		reflect.TypeFor[operators.Cautious](), reflect.TypeFor[operators.Audited](),
 	}
 	core := reflect.TypeFor[operators.Operator]()
 	for path, s := range examples(t) {

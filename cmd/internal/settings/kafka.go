@@ -110,21 +110,13 @@ const transactionBytes = 32 << 20
 // Deployment returns the names and intervals for the pipeline. Names that are not set are derived from the deployment's
 // name.
 func (s Settings) Deployment() deployment.Config {
-	var after deployment.Predecessor
-	if s.After != "" {
-		after = deployment.Predecessor{
-			Name: s.After, Group: cmp.Or(s.AfterGroup, s.After),
-			Decisions: cmp.Or(s.AfterDecisions, s.After+".decisions"),
-			Changelog: cmp.Or(s.AfterChangelog, s.After+".changelog"), Stream: s.AfterStream,
-		}
-	}
 	c := deployment.Config{
 		Name: s.Name, Group: cmp.Or(s.Group, s.Name), Input: s.InputTopic,
 		Decisions:  cmp.Or(s.DecisionTopic, s.Name+".decisions"),
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
-		Start:      s.Start, Predecessor: after, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
+		Start:      s.Start, Offsets: s.offsets, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
 		TransactionBytes: transactionBytes, Memory: deployment.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
 		Undecided: s.Stream == "",
 	}
@@ -132,6 +124,20 @@ func (s Settings) Deployment() deployment.Config {
 		c.Order, c.OtherSequencer = cmp.Or(s.OrderTopic, s.Name+".order"), s.Sequencer == otherSequencer
 	}
 	return c
+}
+
+// readStart reads the file of offsets that ORIEL_START may name, if it is needed.
+func (s *Settings) readStart(p *operators.Problems, needed bool) {
+	if !needed || s.Start == "" || s.Start == deployment.StartEarliest || s.Start == deployment.StartLatest {
+		return
+	}
+	file, err := readFile(s.Start)
+	if err == nil {
+		s.offsets, err = deployment.ParseOffsets(file, s.InputTopic)
+	}
+	if err != nil {
+		p.Break("START", "%s: not earliest, latest or a file of offsets: %w", shown(s.Start), err)
+	}
 }
 
 // DeploymentOf returns the result of Deployment with the topics that only some operators have.
@@ -150,9 +156,6 @@ func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	}
 	operator := m.Learner.Operator()
 	output := operators.SecondTopicOf(operator)
-	if _, ok := operator.(operators.Successor); s.After != "" && !ok {
-		errs = append(errs, fmt.Errorf("ORIEL_AFTER: streams of ORIEL_OPERATOR=%s start from nothing", s.Operator))
-	}
 	suffix := ""
 	if output != nil {
 		suffix = output.Suffix

@@ -19,6 +19,7 @@ type Need string
 const (
 	Kafka      Need = "kafka"      // needed to reach the brokers
 	Deployment Need = "deployment" // needed to name a deployment and open its sealed records
+	Keyless    Need = "keyless"    // with Deployment: the master key is not needed, because it may be lost
 	Service    Need = "service"    // needed to run the service
 	Letters    Need = "letters"    // needed to write dead letters
 	Events     Need = "events"     // needed to decode events
@@ -48,7 +49,8 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 	s.SASLMechanism = strings.ToLower(s.SASLMechanism)
 	p.Add(unknown(table, s.Operator, given)...)
 	for _, r := range s.rows() {
-		replaced := r.name == "WINDOW" && s.perStep() || r.name == "MASTER_KEY_FILE" && s.MasterKeyCommand != ""
+		keyless := s.MasterKeyCommand != "" || slices.Contains(needs, Keyless)
+		replaced := r.name == "WINDOW" && s.perStep() || r.name == "MASTER_KEY_FILE" && keyless
 		if slices.Contains(needs, r.need) && given[prefix+r.name] == "" && !replaced {
 			p.Break(r.name, "not set; %s", r.text)
 		}
@@ -56,6 +58,7 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 	definition, _ := table.Find(s.Operator)
 	s.checkValues(p, given, definition.Mechanisms)
 	s.readFilter(p, given, slices.Contains(needs, Operator))
+	s.readStart(p, slices.Contains(needs, Service))
 	reads := slices.Contains(needs, Operator) || slices.Contains(needs, Events)
 	s.readMap(p, reads)
 	if reads {

@@ -79,12 +79,7 @@ func (s *Settings) deploymentRows() []row {
 			name: "LETTERS_GROUP", value: &s.LettersGroup,
 			unit: "name", text: "consumer group of oriel letters; <name>.letters when empty",
 		},
-		{name: "START", value: &s.Start, need: Service, unit: "name", choices: []string{"earliest", "latest"}, text: "where the first incarnation of a partition starts; later ones start where the last ended"},
-		{name: "AFTER", value: &s.After, frozen: only(s.After != "", s.After), wrong: wrongName(s.After), unit: "name", limits: "a deployment on the same input", text: "with ORIEL_MEMORY: start from the last decisions of this deployment, whose state or key is lost. The old deployment ends for good"},
-		{name: "AFTER_GROUP", value: &s.AfterGroup, unit: "name", text: "consumer group of the deployment in ORIEL_AFTER; its name when empty"},
-		{name: "AFTER_DECISION_TOPIC", value: &s.AfterDecisions, wrong: wrongTopic(s.AfterDecisions), unit: "topic", text: "decisions of the deployment in ORIEL_AFTER; <its name>.decisions when empty"},
-		{name: "AFTER_CHANGELOG_TOPIC", value: &s.AfterChangelog, wrong: wrongTopic(s.AfterChangelog), unit: "topic", text: "sealed state of the deployment in ORIEL_AFTER, which may be lost; <its name>.changelog when empty"},
-		{name: "AFTER_STREAM", value: &s.AfterStream, frozen: only(s.AfterStream != "", s.AfterStream), wrong: wrongAfterStream(s.AfterStream), unit: "partition", limits: "≥ 0, none", text: "with ORIEL_STREAM=topic, after a deployment with several streams: the partition whose last decision is the start; none: start from nothing"},
+		{name: "START", value: &s.Start, need: Service, unit: "name or file", limits: "earliest, latest, or a file", text: "where the first incarnation of a partition starts; later ones start where the last ended. A file has a line topic,partition,offset for each partition, as oriel end writes it"},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
+	"oriel/pipeline/deployment"
 	"oriel/schemas/mapping"
 )
 
@@ -21,13 +22,12 @@ type Settings struct {
 	OAuthTokenURL, OAuthClientID, OAuthScope     string
 	OAuthSecretFile, OAuthCAFile, OAuthTokenFile string
 
-	Name, InputTopic, DecisionTopic, SecondTopic, VerdictsTopic    string
-	ChangelogTopic, OrderTopic, DeadLetterTopic, DescriptorTopic   string
-	Stream, Sequencer                                              string
-	MasterKeyFile, MasterKeyCommand                                string
-	SingleReplica                                                  bool
-	Group, LettersGroup, Start                                     string
-	After, AfterGroup, AfterDecisions, AfterChangelog, AfterStream string
+	Name, InputTopic, DecisionTopic, SecondTopic, VerdictsTopic  string
+	ChangelogTopic, OrderTopic, DeadLetterTopic, DescriptorTopic string
+	Stream, Sequencer                                            string
+	MasterKeyFile, MasterKeyCommand                              string
+	SingleReplica                                                bool
+	Group, LettersGroup, Start                                   string
 
 	StateDir                       string
 	CommitInterval, SessionTimeout time.Duration
@@ -53,6 +53,7 @@ type Settings struct {
 	FeaturesBias                                      bool
 	FeaturesNorm, FeaturesRange                       string
 
+	offsets   deployment.Offsets   // contents of the file in ORIEL_START; nil: it names no file
 	schema    *recordschema.Schema // nil: records are JSON
 	schemaIDs []schemaID           // schema ids of Confluent's framing
 	lines     bool                 // events are lines of JSON instead of records

@@ -171,13 +171,10 @@ func TestAWholeTopicHasItsOwnLine(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for want, lines := range map[string][]string{
-		`ORIEL_STREAM: "key": not one of topic, partition`:      {"ORIEL_STREAM=key"},
-		`ORIEL_SEQUENCER: "me": not one of own, other`:          {"ORIEL_STREAM=topic", "ORIEL_SEQUENCER=me"},
-		`ORIEL_AFTER_STREAM: "last": neither a partition nor n`: {"ORIEL_STREAM=topic", "ORIEL_AFTER_STREAM=last"},
-		"ORIEL_AFTER_STREAM: set, but ORIEL_AFTER is not":       {"ORIEL_STREAM=topic", "ORIEL_AFTER_STREAM=0"},
-		"ORIEL_AFTER_STREAM: set, but each partition goes":      {"ORIEL_AFTER=o", "ORIEL_AFTER_STREAM=0"},
-		"ORIEL_SEQUENCER: set, but":                             {"ORIEL_SEQUENCER=other"},
-		"ORIEL_ORDER_TOPIC: set, but a stream of one parti":     {"ORIEL_STREAM=partition", "ORIEL_ORDER_TOPIC=o"},
+		`ORIEL_STREAM: "key": not one of topic, partition`:  {"ORIEL_STREAM=key"},
+		`ORIEL_SEQUENCER: "me": not one of own, other`:      {"ORIEL_STREAM=topic", "ORIEL_SEQUENCER=me"},
+		"ORIEL_SEQUENCER: set, but":                         {"ORIEL_SEQUENCER=other"},
+		"ORIEL_ORDER_TOPIC: set, but a stream of one parti": {"ORIEL_STREAM=partition", "ORIEL_ORDER_TOPIC=o"},
 	} {
 		if _, err := Load(append(minimal(), lines...), all...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q, got %v", lines, want, err)

@@ -5,12 +5,10 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
-	"oriel/pipeline/deployment"
 	"oriel/schemas/event"
 	"oriel/schemas/text"
 )
@@ -86,11 +84,6 @@ func wrongRegistry(text string) error {
 	at, err := url.Parse(text)
 	return unless(err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil,
 		"not the http or https URL of a registry, without a user: ORIEL_SCHEMA_REGISTRY_USER names one")
-}
-
-func wrongAfterStream(text string) error {
-	_, err := strconv.ParseUint(text, 10, 31)
-	return unless(err == nil || text == deployment.NoStream, "%s: neither a partition nor none", shown(text))
 }
 
 func wrongUserID(text string) error {

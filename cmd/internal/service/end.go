@@ -1,0 +1,52 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+)
+
+// End ends the deployment for good, and writes the offsets of the input at which it stopped, in the form that
+// ORIEL_START reads. name must be the deployment's, because nothing undoes the end. skip is as for
+// changelog.Deployment.End.
+func End(ctx context.Context, h Host, out io.Writer, name string, skip bool) error {
+	s, err := settings.Load(h.Environ,
+		settings.Kafka, settings.Deployment, settings.Keyless, settings.Events, settings.Operator)
+	if err != nil {
+		return err
+	}
+	if name != s.Name {
+		return exit.WrongUse("%q: ORIEL_NAME is %q; name the deployment that you end, because nothing undoes it", name, s.Name)
+	}
+	model, err := h.Model(s)
+	if err != nil {
+		return err
+	}
+	c, err := s.DeploymentOf(model)
+	if err != nil {
+		return err
+	}
+	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	d := changelog.Deployment{Client: client, Config: c}
+	if d.Topics, err = deployment.DescribeTopics(ctx, client, c); err != nil {
+		return err
+	}
+	offsets, err := d.End(ctx, skip)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(h.Stderr, "%s has ended for good. A new deployment with these lines in the file of ORIEL_START uses none of its records.\n"+
+		"Last decision of a stream, for ORIEL_START_POINT: oriel tail --topic %s --partition N --follow=false --raw | tail -n 1\n",
+		c.Name, c.Decisions)
+	_, err = out.Write(offsets.Append(nil, c.Input))
+	return err
+}
