@@ -66,10 +66,7 @@ func initialise(cmd *cobra.Command, o dialogue.Options, ask bool) error {
 		if err != nil {
 			return 0, err
 		}
-		model, err := s.Model()
-		if err != nil {
-			return 0, err
-		}
+		model := s.Model()
 		_, _, published, err := published(s, model)
 		return published.Advised(), err
 	}

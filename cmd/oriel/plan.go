@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -133,7 +132,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return err
 	}
 	if o.problems != nil {
-		traps.Warn(o.problems, settingsWarnings(o.compared(s)), traps.Overpaid(s), traps.Unseen(s))
+		traps.Warn(o.problems, settingsWarnings(o.compared(environ)), traps.Overpaid(s), traps.Unseen(s))
 	}
 	if o.aim.Effect != 0 {
 		return planEffect(out, s, o)
@@ -166,10 +165,7 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	if !(o.aim.Probability > 0 && o.aim.Probability < 1) {
 		return exit.WrongUse("--power: %g: not a probability between 0 and 1", o.aim.Probability)
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return err
-	}
+	learner := s.Learner()
 	in := plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator()}
 	answer, err := plan.NewEffect(in, o.aim)
 	if err != nil {
@@ -185,11 +181,7 @@ type planShown interface {
 }
 
 func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
-	mechanism, operator := learner.Mechanism(), learner.Operator()
+	mechanism, operator := s.Learner().Mechanism(), s.Learner().Operator()
 	input := plan.Partitions{
 		Count: o.inputs, Rate: o.rate, WholeTopic: s.Deployment().WholeTopic(), Interval: s.CommitInterval,
 	}
@@ -201,6 +193,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if o.measure {
 		in.Measure = measureFor
 	}
+	var err error
 	if in.Costs, err = o.costRange(operator); err != nil {
 		return nil, err
 	}
@@ -208,10 +201,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if compared && !operator.Describe(mechanism).Draws {
 		return compare(in, o) // a comparison needs no plan for the configured values of the compared settings
 	}
-	model, err := s.Model()
-	if err != nil {
-		return nil, err
-	}
+	model := s.Model()
 	if in.SealedState, in.Draws, in.Published, err = published(s, model); err != nil {
 		return nil, err
 	}
@@ -255,21 +245,14 @@ func compare(in plan.Input, o planOptions) (planShown, error) {
 	return answer, nil
 }
 
-// compared returns the settings of each combination of the flags' lists.
-func (o planOptions) compared(s settings.Settings) []settings.Settings {
-	epsilons, windows := o.epsilons, []string{s.Window}
-	if len(epsilons) == 0 {
-		epsilons = []float64{s.Epsilon}
-	}
-	if len(o.windows) > 0 {
-		windows = nil
-	}
+// compared returns the settings of each combination of the flags' lists that is valid.
+func (o planOptions) compared(environ []string) (all []settings.Settings) {
+	var lengths [][]string
 	for _, w := range o.windows {
-		windows = append(windows, strconv.FormatUint(w, 10))
+		lengths = append(lengths, []string{fmt.Sprintf("ORIEL_WINDOW=%d", w)})
 	}
-	var all []settings.Settings
-	for _, s.Epsilon = range epsilons {
-		for _, s.Window = range windows {
+	for _, each := range combinations(environ, epsilonLines(o.epsilons), lengths) {
+		if s, err := settings.Load(each, settings.Events, settings.Operator); err == nil {
 			all = append(all, s)
 		}
 	}
@@ -339,11 +322,7 @@ const (
 // an operator that publishes every decision, and adds the measured sizes of the second topic.
 func seldom(s settings.Settings, actions plan.Published) (published plan.Published, err error) {
 	interval := s.Batch * max(1, s.EmitEvery())
-	model, err := s.EmitAll().Model()
-	if err != nil {
-		return published, err
-	}
-	_, _, one, seen, err := firstStream(model)
+	_, _, one, seen, err := firstStream(s.EmitAll().Model())
 	if err != nil || !seen || actions.Events == 0 {
 		return plan.Published{Late: interval}, err
 	}

@@ -62,7 +62,7 @@ func configuredEvents(environ []string) (schemas.EventConfig, error) {
 	if err != nil {
 		return schemas.EventConfig{}, err
 	}
-	return s.Lines().EventConfig()
+	return s.Lines().EventConfig(), nil
 }
 
 func configuredBody(environ []string) (schemas.Body, error) {

@@ -67,10 +67,7 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		events, err := s.EventConfig()
-		if err != nil {
-			return nil, err
-		}
+		events := s.EventConfig()
 		if m := s.Mapping(); m != nil {
 			plan, err := m.Compile(events)
 			return plan.Schema(), err
@@ -81,10 +78,7 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
 	if encoding := s.Encoding(); encoding != schemas.JSON {
 		return schemas.EncodingSchema(encoding), nil
 	}

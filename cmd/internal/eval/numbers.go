@@ -18,10 +18,7 @@ const checkpoints = 64
 
 // Publishes reports whether the operator publishes numbers about its events. NewNumbers compares such numbers with the
 // true ones; New cannot score them.
-func Publishes(s settings.Settings) (bool, error) {
-	learner, err := s.Learner()
-	return err == nil && operators.NumbersOf(learner.Operator()) != nil, err
-}
+func Publishes(s settings.Settings) bool { return operators.NumbersOf(s.Learner().Operator()) != nil }
 
 // counter is an operator that keeps the newest decision of each stream as printed bytes, because only few decisions are
 // parsed.

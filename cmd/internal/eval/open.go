@@ -41,11 +41,7 @@ func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 // lattice and update. It has no params to freeze, so that no service can open it: changelog.WriteManifests and
 // take-overs require params.
 func withoutNoise(s settings.Settings) (streams.Model, error) {
-	learner, err := s.Learner()
-	if err != nil {
-		return streams.Model{}, err
-	}
-	operator := learner.Operator()
+	operator := s.Learner().Operator()
 	if rule := operators.ScoreOf(operator); rule != nil && rule.Exact != nil {
 		operator = rule.Exact
 	}
@@ -57,15 +53,9 @@ func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.M
 
 // silenced is like withoutNoise, with another operator that has the same contribution and decisions.
 func silenced(s settings.Settings, operator operators.Operator) (streams.Model, error) {
-	model, err := s.Model()
-	if err != nil {
-		return model, err
-	}
-	learner, err := s.Learner()
-	if err != nil {
-		return model, err
-	}
-	l := silentLearner{Opener: model.Learner, operator: operator, mechanism: learner.Mechanism()}
+	model := s.Model()
+	l := silentLearner{Opener: model.Learner, operator: operator, mechanism: s.Learner().Mechanism()}
+	var err error
 	if l.calibration, err = mechanisms.Calibrate(l.mechanism); err != nil {
 		return model, err
 	}

@@ -136,10 +136,7 @@ type Bin struct {
 
 // configured returns the model of settings, and the row that describes them.
 func configured(s settings.Settings) (streams.Model, Row, error) {
-	m, err := s.Model()
-	if err != nil {
-		return m, Row{}, err
-	}
+	m := s.Model()
 	g, err := s.Guarantee(m)
 	if err != nil {
 		return m, Row{}, err

@@ -24,8 +24,8 @@ func knobOf(name string, greater bool, values int, text func(int) string, change
 		if err != nil {
 			return Input{}, err
 		}
-		learner, err := s.Learner()
-		return Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, err
+		learner := s.Learner()
+		return Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, nil
 	}}
 }
 

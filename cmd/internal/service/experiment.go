@@ -18,10 +18,7 @@ func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) err
 		return err
 	}
 	defer func() { _ = d.Client.Close() }()
-	learner, err := s.Learner()
-	if err != nil {
-		return err
-	}
+	learner := s.Learner()
 	given, err := d.NextExperiment(ctx, learner, step)
 	for _, turn := range given {
 		percent := math.Ceil((turn.Wider-1)*1000) / 10

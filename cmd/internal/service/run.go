@@ -20,14 +20,12 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/metrics"
-	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
 // Run runs the service: it takes over partitions and commits decisions until ctx is cancelled.
 func Run(ctx context.Context, h Host) (err error) {
-	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
-		settings.Operator)
+	s, d, guarantee, err := h.Load(settings.Service)
 	if err != nil {
 		return err
 	}
@@ -39,23 +37,7 @@ func Run(ctx context.Context, h Host) (err error) {
 			err = nil
 		}
 	}()
-	model, err := h.Model(s)
-	if err != nil {
-		return err
-	}
-	learner, err := s.Learner()
-	if err != nil {
-		return err
-	}
-	operator := learner.Operator()
-	config, err := s.DeploymentOf(model)
-	if err != nil {
-		return err
-	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return err
-	}
+	operator := s.Learner().Operator()
 	listener, err := h.Listen("tcp", s.HTTPAddr)
 	if err != nil {
 		return fmt.Errorf("ORIEL_HTTP_ADDR: %w", err)
@@ -72,9 +54,9 @@ func Run(ctx context.Context, h Host) (err error) {
 	pages := console.New()
 	counts := metrics.New(registry, guarantee, metrics.Process{
 		Deployment: s.Name, Version: h.version, GoVersion: runtime.Version(), Waiting: pages.Waiting,
-		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)), Registry: model.Writers != nil,
+		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)), Registry: d.Model.Writers != nil,
 	})
-	vectors, err := vectorsOf(s, model)
+	vectors, err := vectorsOf(s)
 	if err != nil {
 		return err
 	}
@@ -96,7 +78,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(), 0,
+	d, err = h.connect(ctx, s, d, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(), 0,
 		retrying(log, func(err error) {
 			pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
@@ -107,7 +89,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		return err
 	}
 	defer func() { _ = d.Client.Close() }()
-	if s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, model); err != nil {
+	if s, d.Model, _, err = h.AsOpened(ctx, s, d); err != nil {
 		return err
 	}
 	// Check the manifests before the state directory. A local store of another input would fail too, but its error does
@@ -147,11 +129,11 @@ func Run(ctx context.Context, h Host) (err error) {
 }
 
 // vectorsOf returns the published descriptor of feature vectors. It is empty if events have no features.
-func vectorsOf(s settings.Settings, m streams.Model) (score.Descriptor, error) {
-	if !score.Hashes(m.Events.Body) {
+func vectorsOf(s settings.Settings) (score.Descriptor, error) {
+	if !score.Hashes(s.EventConfig().Body) {
 		return score.Descriptor{}, nil
 	}
-	text, err := s.Descriptor(m)
+	text, err := s.Descriptor()
 	if err != nil {
 		return score.Descriptor{}, err
 	}

@@ -187,10 +187,7 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	if err != nil {
 		return err
 	}
-	config, err := s.EventConfig()
-	if err != nil {
-		return err
-	}
+	config := s.EventConfig()
 	config.Unlabelled = true
 	open := schemas.OpenDecoder
 	if frozen := l.Inner.Schemas; len(frozen) > 0 {

@@ -125,10 +125,7 @@ func (d *dialogue) advised() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
 	advice, ok, err := plan.Advise(learner.Mechanism(), learner.Operator(), nil)
 	if err != nil || !ok {
 		return []string{"ORIEL_STRONG_CONVEXITY=0.001"}, err
@@ -142,10 +139,7 @@ func (d *dialogue) advised() ([]string, error) {
 // promise returns the deployment's guarantee and accuracy in three sentences.
 func (d *dialogue) promise(s settings.Settings) (string, error) {
 	a := &d.answers
-	learner, err := s.Learner()
-	if err != nil {
-		return "", err
-	}
+	learner := s.Learner()
 	private := fmt.Sprintf("Each event is protected for ever: exchanging it changes the chance of anything that is published by a factor of at most "+
 		"%.3g (ε = %g), plus δ.", math.Exp(s.Epsilon), s.Epsilon)
 	if a.Want == setup.Choice {
