@@ -77,7 +77,7 @@ func Calibrate(c Config) (Calibration, error) {
 	}
 	if _, err := p.sums(c, nil); err != nil {
 		return Calibration{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, %s: %w",
-			c.Budget.Epsilon, c.Budget.Delta, c.Scope.Words().Length, err)
+			c.Budget.Epsilon, c.Budget.Delta, c.Words().Length, err)
 	}
 	if _, err := p.Guarantee(c); err != nil {
 		return Calibration{}, err
@@ -130,7 +130,7 @@ func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return protection.Guarantee{}, err
 	}
-	c.Unit = c.Unit.SingleEvent()
+	c.Unit = protection.Event{Exchange: c.Unit.Adjacency()}
 	g, loss := p.proves(c)
 	g.Epsilon = recomputed(g, loss)
 	return g, nil
@@ -336,7 +336,7 @@ func (c Config) components(size int) ([]calibratedComponent, error) {
 		}
 		if most := maxPartial / uint64(grid.Lambda); c.Batch > most {
 			return nil, fmt.Errorf("mechanisms: batch %d: above %d, the most on a lattice as fine as a stream of %s and dimension %d need",
-				c.Batch, most, c.Scope.Words().Length, p.Size)
+				c.Batch, most, c.Words().Length, p.Size)
 		}
 		out[i] = calibratedComponent{instance: uint16(i), n: p.Size, grid: grid, square: c.square(p, grid), stretch: 1}
 		if p.Scales != nil {

@@ -144,7 +144,7 @@ func (f definition) takes(t protection.Terms, bad func(format string, args ...an
 		for _, t := range f.scopes {
 			names = append(names, t.name)
 		}
-		bad("scope %s (%s): %s takes %s", t.Scope.Name(), t.Scope.Words().Length, f.name, strings.Join(names, " or "))
+		bad("scope %s (%s): %s takes %s", t.Scope.Name(), t.Words().Length, f.name, strings.Join(names, " or "))
 	}
 	if _, several := t.Unit.EventSeparation(); several && !f.Users {
 		bad("unit %s: %s has only the unit event", t.Unit.Name(), f.name)

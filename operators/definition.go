@@ -3,7 +3,7 @@ package operators
 import (
 	"slices"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Definition is an algorithm before it is configured: its entry in the registry of operators.
@@ -35,7 +35,7 @@ func (d Definition) WithChoices(name string, further ...string) Definition {
 
 // Events describes how the events of an operator are decoded.
 type Events struct {
-	Body      schemas.Body
+	Body      event.Body
 	Dimension int  // dimension of their vector; not read if the body has no vector
 	Keyed     bool // the machine reads the keys of records, which are public names, for example of actions
 }

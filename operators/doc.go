@@ -30,7 +30,7 @@
 // `oriel config`, schema, plan, audit, topics, run, replay, tail and the settings table follow from the folder. In it:
 //
 //	doc.go      the package comment
-//	Definition  name, settings, how events are decoded (a schemas.Body, and whether record keys are read), and New, which
+//	Definition  name, settings, how events are decoded (a event.Body, and whether record keys are read), and New, which
 //	            reports all problems of the settings at once: v.Want("CLIP", …) takes the name without ORIEL_. Call the
 //	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning. Dimension
 //	            is the setting of a vector's length

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestStepsBelongToTheirExperiment checks the number of the experiment of each step, with one experiment and with
@@ -37,8 +37,8 @@ func TestStepsBelongToTheirExperiment(t *testing.T) {
 func TestFindingsAreReadFromDecisions(t *testing.T) {
 	e := operators.Experiment{Arms: []string{"A", "B", "new B"}, First: 4, Looks: 1000, Lift: true}
 	for _, looks := range []uint64{9, 10} {
-		d := schemas.Decision{DecisionConfig: schemas.DecisionConfig{Batch: 100}, Step: 3 + looks}
-		add := func(name, value string) { d.Extras = append(d.Extras, schemas.ExtraMember{Name: name, JSON: value}) }
+		d := decision.Decision{Config: decision.Config{Batch: 100}, Step: 3 + looks}
+		add := func(name, value string) { d.Extras = append(d.Extras, decision.ExtraMember{Name: name, JSON: value}) }
 		for _, name := range []string{"effect", "effect_low", "effect_high", "effect_e", "effect_p", "lift", "lift_low"} {
 			add(name, "[0.5,0.25]")
 		}

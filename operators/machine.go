@@ -4,17 +4,17 @@ import (
 	"slices"
 
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Decision is one decision that a machine publishes. Its slices belong to the machine and are valid until the machine's
 // next call.
 type Decision struct {
-	Index  uint64               // identifies the decision within its stream and incarnation; public, ascending
-	Step   uint64               // the step t that closed; Point is x_{t+1}
-	Point  []float64            // the decision: a dense vector
-	Extras []schemas.ExtraValue // values of Operator.Extras in their order: either all of them or none
-	Output uint8                // topic of the decision: 0, or 1 for the second topic (SecondTopic)
+	Index  uint64                // identifies the decision within its stream and incarnation; public, ascending
+	Step   uint64                // the step t that closed; Point is x_{t+1}
+	Point  []float64             // the decision: a dense vector
+	Extras []decision.ExtraValue // values of Operator.Extras in their order: either all of them or none
+	Output uint8                 // topic of the decision: 0, or 1 for the second topic (SecondTopic)
 }
 
 // AppendCopies appends copies of decisions, which remain valid after the machine's next call.

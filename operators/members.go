@@ -4,24 +4,24 @@ import (
 	"strings"
 
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // LifetimeMembers returns the members by which decisions state promises over a lifetime: the memory, if sums decay, and
 // the window of users. Such decisions state 0 as their window. Operators that accept terms over a lifetime include
 // these members in their Extras, and put the values of AppendLifetimeMembers in the same place.
-func LifetimeMembers(t protection.Terms) []schemas.Extra {
-	var all []schemas.Extra
+func LifetimeMembers(t protection.Terms) []decision.Extra {
+	var all []decision.Extra
 	for _, m := range t.Members() {
-		all = append(all, schemas.Extra{Name: m.Name, Kind: schemas.ExtraNumber, Text: m.Text})
+		all = append(all, decision.Extra{Name: m.Name, Kind: decision.ExtraNumber, Text: m.Text})
 	}
 	return all
 }
 
 // AppendLifetimeMembers appends the values of the members that LifetimeMembers names.
-func AppendLifetimeMembers(dst []schemas.ExtraValue, t protection.Terms) []schemas.ExtraValue {
+func AppendLifetimeMembers(dst []decision.ExtraValue, t protection.Terms) []decision.ExtraValue {
 	for _, m := range t.Members() {
-		dst = append(dst, schemas.ExtraValue{Number: float64(m.Steps)})
+		dst = append(dst, decision.ExtraValue{Number: float64(m.Steps)})
 	}
 	return dst
 }

@@ -6,7 +6,7 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestMembersHaveTheirValues checks that LifetimeMembers lists its names in the order in which AppendLifetimeMembers
@@ -28,13 +28,13 @@ func TestMembersHaveTheirValues(t *testing.T) {
 	} {
 		var names []string
 		for _, extra := range LifetimeMembers(x.terms) {
-			if extra.Kind != schemas.ExtraNumber || extra.Text == "" {
+			if extra.Kind != decision.ExtraNumber || extra.Text == "" {
 				t.Errorf("%+v", extra)
 			}
 			names = append(names, extra.Name)
 		}
 		var values []float64
-		for _, value := range AppendLifetimeMembers(make([]schemas.ExtraValue, 1), x.terms)[1:] {
+		for _, value := range AppendLifetimeMembers(make([]decision.ExtraValue, 1), x.terms)[1:] {
 			values = append(values, value.Number)
 		}
 		if got := fmt.Sprint(names, values); got != x.want {

@@ -1,6 +1,6 @@
 package operators
 
-import "oriel/schemas"
+import "oriel/schemas/decision"
 
 // Numbers describes the decisions of an operator that publishes statistics of its events, not actions. Programs use it
 // to show the statistics by name, or beside their true values.
@@ -8,7 +8,7 @@ type Numbers struct {
 	Names []Named // the numbers of a decision's Point, in its order, then the numbers in further members
 
 	// Read returns each number of a decision, in the order of Names.
-	Read func(d schemas.Decision) ([]Estimate, error)
+	Read func(d decision.Decision) ([]Estimate, error)
 
 	// Exact is the operator configured for almost no noise. Over sums without noise, its decisions are the true values.
 	Exact Operator

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"oriel/mechanisms"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Operator is an algorithm with its settings. Every operator has these five methods. Abilities that only some operators
@@ -26,7 +26,7 @@ type Operator interface {
 	Open(params []byte, stream *mechanisms.Stream) (Machine, error)
 
 	// Extras returns the further members of decisions, after the members that all operators have, in their order.
-	Extras() []schemas.Extra
+	Extras() []decision.Extra
 
 	// Describe returns the figures that `oriel plan` prints before any event is read.
 	Describe(c mechanisms.Config) Description
@@ -35,7 +35,7 @@ type Operator interface {
 // Formatted is an Operator whose decisions do not print one number for each coordinate.
 type Formatted interface {
 	Operator
-	Form() schemas.Form
+	Form() decision.Form
 }
 
 // Writer is an Operator that may have a second topic of decisions.
@@ -173,7 +173,7 @@ func ability[A, R any](o Operator, method func(A) R) (result R) {
 }
 
 // FormOf returns the form in which decisions of o print their point.
-func FormOf(o Operator) schemas.Form { return ability(o, Formatted.Form) }
+func FormOf(o Operator) decision.Form { return ability(o, Formatted.Form) }
 
 // SecondTopicOf returns the second topic of o, or nil if it has none.
 func SecondTopicOf(o Operator) *Output { return ability(o, Writer.SecondTopic) }

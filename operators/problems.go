@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Problems collects all problems of the settings, each prefixed with the name of its variable. The zero value has none.
@@ -33,16 +33,16 @@ var errNoFlag = errors.New("not true or false")
 // Malformed reports a value that cannot be read. The message shows the value, because settings are public and secrets
 // are kept in files.
 func (p *Problems) Malformed(name, value string, problem error, unit string) {
-	text, hint := problem.Error(), ""
+	s, hint := problem.Error(), ""
 	if unit != "bool" { // for a bool, the problem already says the unit
-		text += " (unit: " + unit + ")"
+		s += " (unit: " + unit + ")"
 	}
 	if point := strings.Replace(value, ",", ".", 1); point != value && unit != "bool" && len(value) < 32 {
-		if _, err := schemas.ParseNumber(point); err == nil {
+		if _, err := text.ParseNumber(point); err == nil {
 			hint = "; with a point it is " + point
 		}
 	}
-	p.Break(name, "%s: %s%s", schemas.Shown([]byte(value)), text, hint)
+	p.Break(name, "%s: %s%s", text.Shown([]byte(value)), s, hint)
 }
 
 // Want reports the problem described by format if ok is false.
@@ -65,7 +65,7 @@ func (p *Problems) Sound(names ...string) bool {
 // OneOf reports a problem if value is not one of values.
 func (p *Problems) OneOf(name, value string, values ...string) {
 	if !slices.Contains(values, value) {
-		p.Break(name, "%s: not one of %s", schemas.Shown([]byte(value)), strings.Join(values, ", "))
+		p.Break(name, "%s: not one of %s", text.Shown([]byte(value)), strings.Join(values, ", "))
 	}
 }
 

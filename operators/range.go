@@ -4,14 +4,14 @@ import (
 	"math"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
-// ParseNumber is schemas.ParseNumber, for packages that know no events.
-func ParseNumber(text string) (float64, error) { return schemas.ParseNumber(text) }
+// ParseNumber is text.ParseNumber, for packages that know no events.
+func ParseNumber(s string) (float64, error) { return text.ParseNumber(s) }
 
-// ParseInt is schemas.ParseInt, for packages that know no events.
-func ParseInt(text string) (int, error) { return schemas.ParseInt(text) }
+// ParseInt is text.ParseInt, for packages that know no events.
+func ParseInt(s string) (int, error) { return text.ParseInt(s) }
 
 // Range is a public range of numbers, Low below High.
 type Range struct{ Low, High float64 }
@@ -22,8 +22,8 @@ const maxEnd = 1e12
 // ParseRange reads the two ends of a public range. Their absolute values must be at most 1e12, and the second must
 // exceed the first by at least 1e-12.
 func ParseRange(low, high string) (r Range, ok bool) {
-	from, err := schemas.ParseNumber(low)
-	to, other := schemas.ParseNumber(high)
+	from, err := text.ParseNumber(low)
+	to, other := text.ParseNumber(high)
 	ok = err == nil && other == nil && math.Abs(from) <= maxEnd && math.Abs(to) <= maxEnd && to-from >= 1/maxEnd
 	return Range{from, to}, ok
 }

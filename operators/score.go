@@ -1,6 +1,6 @@
 package operators
 
-import "oriel/schemas"
+import "oriel/schemas/event"
 
 // Prediction identifies the property of an event's label that the inner product ⟨a, x⟩ of its features and a decision
 // predicts.
@@ -43,10 +43,10 @@ type Score struct {
 	Band *BandScore // nil if decisions have no band
 
 	// Loss returns the loss of one event times its weight, or NaN if the loss is not defined.
-	Loss func(x []float64, e schemas.Event) float64
+	Loss func(x []float64, e event.Event) float64
 	// Predict returns ⟨a, x⟩, or NaN if the event has another dimension. It is not called if Predicts is Nothing or
 	// Growth.
-	Predict func(x []float64, e schemas.Event) float64
+	Predict func(x []float64, e event.Event) float64
 }
 
 // BandScore describes how an event is compared with the band, or set of labels, that a decision publishes as band_low
@@ -57,5 +57,5 @@ type BandScore struct {
 
 	// Within reports whether the event's label is in the band, and returns the band's width in units of the label, or
 	// for a set the number of its labels.
-	Within func(x []float64, e schemas.Event, low, high float64) (within bool, width float64)
+	Within func(x []float64, e event.Event, low, high float64) (within bool, width float64)
 }

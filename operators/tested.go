@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Announced returns the least number of events between the decision to start an experiment on a running stream, and the
@@ -32,7 +33,7 @@ type Experiment struct {
 
 	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
 	// not counted. Assigned is code, so a descriptor does not contain it.
-	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
+	Assigned func(e event.Event) (arm int, outcome float64) `json:"-"`
 }
 
 // Of returns the number of the experiment that contains a step, counted from 1 in the settings' list. It is 0 for steps
@@ -75,7 +76,7 @@ type Effect struct {
 func (f *Findings) Unfit(e *Experiment) bool { return !f.StopAllowed && f.Events >= e.Looks }
 
 // Read parses the findings in a decision. Numbers are Shown from the first look on.
-func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
+func (e *Experiment) Read(d decision.Decision) (Findings, error) {
 	f := Findings{}
 	members, missing := map[string]json.RawMessage{}, ""
 	for _, x := range d.Extras {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Values are an operator's settings as the user gave them, read by kind. Its methods panic for a setting that is not in
@@ -72,47 +72,47 @@ func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Val
 }
 
 // parse reads the text of one setting. If the text is malformed it reports the rule that it breaks.
-func (s Source) parse(p *Problems, setting Setting, text string, needed bool) value {
-	v := value{text: text}
+func (s Source) parse(p *Problems, setting Setting, written string, needed bool) value {
+	v := value{text: written}
 	var err error
 	switch setting.Kind {
 	case Text:
 		switch {
 		case setting.Choices != nil:
-			p.OneOf(setting.Name, text, setting.Choices...)
-		case setting.Form != nil && !setting.Form(text):
-			p.Break(setting.Name, "%s: not %s (%s)", schemas.Shown([]byte(text)), setting.Unit, setting.Range)
+			p.OneOf(setting.Name, written, setting.Choices...)
+		case setting.Form != nil && !setting.Form(written):
+			p.Break(setting.Name, "%s: not %s (%s)", text.Shown([]byte(written)), setting.Unit, setting.Range)
 		}
 		if !p.Sound(setting.Name) {
 			v.text = ""
 		}
 	case Number:
-		if v.number, err = schemas.ParseNumber(text); err == nil {
+		if v.number, err = text.ParseNumber(written); err == nil {
 			v.number = within(p, setting, v.number)
 		}
 	case Count:
-		if v.count, err = schemas.ParseCount(text); err == nil {
+		if v.count, err = text.ParseCount(written); err == nil {
 			v.count = within(p, setting, v.count)
 		}
 	case Flag:
-		if v.flag, err = strconv.ParseBool(text); err != nil {
+		if v.flag, err = strconv.ParseBool(written); err != nil {
 			err = errNoFlag
 		}
 	case List:
-		v.entries = entries(p, setting, strings.Split(text, ","), "entry")
+		v.entries = entries(p, setting, strings.Split(written, ","), "entry")
 	case File:
 		if !needed {
 			break
 		}
-		content, err := s.ReadFile(text)
+		content, err := s.ReadFile(written)
 		if err != nil {
 			p.Break(setting.Name, "%w", err)
 			return v
 		}
-		v.entries = entries(p, setting, strings.Split(string(content), "\n"), text+": line")
+		v.entries = entries(p, setting, strings.Split(string(content), "\n"), written+": line")
 	}
 	if err != nil {
-		p.Malformed(setting.Name, text, err, setting.Unit)
+		p.Malformed(setting.Name, written, err, setting.Unit)
 	}
 	return v
 }
@@ -131,24 +131,24 @@ func within[T float64 | uint64](p *Problems, s Setting, x T) T {
 // and without its text, because files may be private.
 func entries(p *Problems, setting Setting, texts []string, place string) []string {
 	var list []string
-	for i, text := range texts {
-		text = strings.TrimSpace(text)
-		if setting.Kind == File && (text == "" || strings.HasPrefix(text, "#")) {
+	for i, s := range texts {
+		s = strings.TrimSpace(s)
+		if setting.Kind == File && (s == "" || strings.HasPrefix(s, "#")) {
 			continue
 		}
-		original, ok := text, text != "" && !strings.ContainsRune(text, '\n')
+		original, ok := s, s != "" && !strings.ContainsRune(s, '\n')
 		if ok && setting.Entry != nil {
-			text, ok = setting.Entry(text)
+			s, ok = setting.Entry(s)
 		}
 		switch {
 		case !ok && setting.Kind == List:
-			p.Break(setting.Name, "%s %d: %s: not %s", place, i+1, schemas.Shown([]byte(original)), setting.Limits())
+			p.Break(setting.Name, "%s %d: %s: not %s", place, i+1, text.Shown([]byte(original)), setting.Limits())
 			return nil
 		case !ok:
 			p.Break(setting.Name, "%s %d: not %s", place, i+1, setting.Limits())
 			return nil
 		}
-		list = append(list, text)
+		list = append(list, s)
 	}
 	return list
 }
@@ -219,7 +219,7 @@ func (v *Values) Lists() map[string]string {
 func (x value) canonical(k Kind) string {
 	switch k {
 	case Number:
-		return string(schemas.AppendFloat(nil, x.number))
+		return string(text.AppendFloat(nil, x.number))
 	case Count:
 		return strconv.FormatUint(x.count, 10)
 	case Flag:

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/state"
 )
 
@@ -65,7 +65,7 @@ func openStream(t *testing.T) *streams.Stream {
 	t.Helper()
 	body, _ := loss.Body("linear", 1)
 	s, err := streams.OpenStream(streams.Model{
-		Events:  schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}},
+		Events:  event.Config{Body: body, Dimension: 1, MaxBytes: 100, Features: event.FeatureConfig{Norm: "none"}},
 		Learner: testLearner{testOperator{output: &operators.Output{}}},
 	}, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})
 	if err != nil {

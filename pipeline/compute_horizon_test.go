@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/state"
 )
 
@@ -38,8 +38,8 @@ func TestComputingEndsAtTheHorizon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, _ := loss.Body("linear", 1)
 		s, err := streams.OpenStream(streams.Model{
-			Events: schemas.EventConfig{
-				Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"},
+			Events: event.Config{
+				Body: body, Dimension: 1, MaxBytes: 100, Features: event.FeatureConfig{Norm: "none"},
 			},
 			Learner: endingLearner{testLearner{testOperator{output: &operators.Output{}}}},
 		}, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})

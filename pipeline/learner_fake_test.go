@@ -5,7 +5,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // testOperator is an operator with or without a second topic.
@@ -14,7 +14,7 @@ type testOperator struct {
 	output *operators.Output
 }
 
-func (o testOperator) Extras() []schemas.Extra { return nil }
+func (o testOperator) Extras() []decision.Extra { return nil }
 
 func (o testOperator) SecondTopic() *operators.Output { return o.output }
 

@@ -15,7 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/digits"
+	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/mechtest/tiertest"
 )
@@ -89,7 +90,7 @@ func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float6
 	t.Helper()
 	text, commands := repotest.Operator(t, operator)
 	commands = regexp.MustCompile(`--epsilon \S+ --seeds 3`).ReplaceAllString(commands, "--epsilon "+epsilons+" --seeds 1")
-	var r eval.Report
+	var r race.Report
 	evalOfReadme(t, decidesSeldom(repotest.SettingsIn(commands), "32"), commands, tiertest.Runs(20_000, 0), &r)
 	match := regexp.MustCompile(said).FindStringSubmatch(repotest.OnOneLine(text))
 	if match == nil {
@@ -122,10 +123,10 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	maps.Copy(env, repotest.SettingsIn(commands))
 	seeds := tiertest.Runs(1, 3)
 	commands = strings.Replace(commands, "--seeds 3", fmt.Sprintf("--seeds %d", seeds), 1)
-	var r eval.Report
+	var r race.Report
 	evalOfReadme(t, decidesSeldom(env, "32"), commands, tiertest.Runs(40_000, 0), &r)
 
-	check := func(what string, text []shown, got ...eval.Number) {
+	check := func(what string, text []shown, got ...digits.Number) {
 		t.Helper()
 		if len(text) != len(got) {
 			t.Fatalf("%s: %v for %d figures", what, text, len(got))
@@ -169,7 +170,7 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 			loss, auc, gain = []shown{short[0], short[0]}, []shown{short[1], short[1]}, short[2:]
 		}
 		for _, row := range r.Rows {
-			if row.Kind != eval.KindBase && float64(row.Memory) == want.memory && math.Round(row.Epsilon) == want.epsilon {
+			if row.Kind != race.KindBase && float64(row.Memory) == want.memory && math.Round(row.Epsilon) == want.epsilon {
 				check(start, loss, row.Loss.Mean, row.Loss.Worst)
 				check(start, auc, row.LateAUC.Mean, row.LateAUC.Worst)
 				check(start, gain, 100*row.Gain)

@@ -13,7 +13,8 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/program"
 	"oriel/operators/experiment"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 )
 
 type discoveriesOptions struct {
@@ -115,14 +116,14 @@ func questionsOf(metric, file string, look uint64) ([]question, error) {
 	defer func() { _ = f.Close() }()
 	var streams []string
 	of := map[string][]question{}
-	for line, err := range schemas.NewLines(f, maxDecisionLine).All() {
+	for line, err := range text.NewLines(f, maxDecisionLine).All() {
 		if err != nil {
 			return nil, err
 		}
 		if len(line.Value) == 0 {
 			continue
 		}
-		d, err := schemas.ParseDecision(line.Value)
+		d, err := decision.Parse(line.Value)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line.Number+1, err)
 		}
@@ -151,7 +152,7 @@ func questionsOf(metric, file string, look uint64) ([]question, error) {
 }
 
 // questionsIn reads the members of a decision that belong to an experiment.
-func questionsIn(metric string, d schemas.Decision) (all []question, looks float64, err error) {
+func questionsIn(metric string, d decision.Decision) (all []question, looks float64, err error) {
 	members := map[string]json.RawMessage{}
 	for _, x := range d.Extras {
 		members[x.Name] = json.RawMessage(x.JSON)

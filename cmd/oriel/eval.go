@@ -2,20 +2,23 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/eval/experiment"
+	"oriel/cmd/internal/eval/numbers"
+	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
+	"oriel/operators"
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 type evalOptions struct {
@@ -101,7 +104,7 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 	if err != nil {
 		return err
 	}
-	in := eval.Input{Settings: rows, Seeds: o.seeds, Delay: delay}
+	in := eval.Input{Settings: rows, Seeds: o.seeds}
 	if o.topic != "" {
 		return host(cmd).WithClient(func(client *kafka.Client) error {
 			source, err := newTopicEvents(cmd.Context(), client, o.topic)
@@ -109,76 +112,63 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 				return err
 			}
 			if rows[0].Deployment().WholeTopic() {
-				return o.show(cmd, in, mergedEvents{source})
+				return o.show(cmd, in, mergedEvents{source}, delay)
 			}
-			return o.show(cmd, in, source)
+			return o.show(cmd, in, source, delay)
 		})
 	}
 	source, err := newFileEvents(cmd, o, rows[0])
 	if err != nil {
 		return err
 	}
-	return o.show(cmd, in, source)
+	return o.show(cmd, in, source, delay)
 }
 
 // show runs the evaluation, draws the plot and prints the report.
-func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source) error {
+func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source, delay race.Delay) error {
 	total := int64(0)
 	for _, n := range source.Totals() {
 		total += n
 	}
 	traps.Warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
-	seen := watched{source, traps.WatchOf(in.Settings[0].EventConfig())} // all settings decode events in the same way
-	defer func() { traps.Warn(cmd.ErrOrStderr(), seen.watch.Warnings()) }()
+	events := in.Settings[0].EventConfig() // all settings decode events in the same way
 	bar := program.NewBar(cmd.ErrOrStderr(), total, "eval", false)
-	in.Progress = func(events int) { _ = bar.Add(events) }
-	report, err := o.report(cmd, in, seen)
+	seen := watched{source, traps.WatchOf(events), func(events int) { _ = bar.Add(events) }}
+	defer func() { traps.Warn(cmd.ErrOrStderr(), seen.watch.Warnings()) }()
+	report, err := o.report(cmd, in, seen, delay)
 	_ = bar.Finish()
 	if err != nil {
 		return err
 	}
 	if o.plot != "" {
-		if err := report.slide.Save(o.plot); err != nil {
+		if err := report.Slide().Save(o.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
-	return printAnswer(cmd.OutOrStdout(), o.json, report.printed)
-}
-
-// evalReport can be printed as text or JSON, and drawn as a plot.
-type evalReport struct {
-	printed interface{ Print(io.Writer) error }
-	slide   *figure.Slide
+	return printAnswer(cmd.OutOrStdout(), o.json, report)
 }
 
 // report scores decisions on the events that follow them. For an operator of published numbers, it compares these
 // numbers with the true ones.
-func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Source) (evalReport, error) {
-	if !eval.Publishes(in.Settings[0]) {
-		report, err := eval.New(cmd.Context(), in, source)
+func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Source, delay race.Delay) (printed, error) {
+	learner := in.Settings[0].Learner()
+	operator := learner.Operator()
+	switch {
+	case operators.NumbersOf(operator) == nil:
+		report, err := race.New(cmd.Context(), in, source, race.Options{Delay: delay})
 		if err != nil {
-			return evalReport{}, err
+			return nil, err
 		}
 		if odd := report.Odd(); odd != "" {
 			traps.Warn(cmd.ErrOrStderr(), []string{odd})
 		}
-		return evalReport{report, report.Slide("What privacy costs: " + in.Settings[0].Mechanism)}, nil
+		return report, nil
+	case delay != (race.Delay{}):
+		return nil, exit.WrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
+	case operators.ExperimentOf(operator) != nil:
+		return experiment.New(cmd.Context(), in, source)
 	}
-	if in.Delay != (eval.Delay{}) {
-		return evalReport{}, exit.WrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
-	}
-	if eval.Tests(in.Settings[0]) {
-		report, err := eval.NewExperiment(cmd.Context(), in, source)
-		if err != nil {
-			return evalReport{}, err
-		}
-		return evalReport{report, report.Slide()}, nil
-	}
-	report, err := eval.NewNumbers(cmd.Context(), in, source)
-	if err != nil {
-		return evalReport{}, err
-	}
-	return evalReport{report, report.Slide()}, nil
+	return numbers.New(cmd.Context(), in, source)
 }
 
 // rows returns the settings of each combination of ε, window and memory: the environment, with the listed values in
@@ -230,16 +220,16 @@ func epsilonLines(epsilons []float64) (lines [][]string) {
 	return lines
 }
 
-func (o evalOptions) parseDelay() (eval.Delay, error) {
-	if n, err := schemas.ParseInt(o.delay); err == nil {
-		return eval.Delay{Events: n}, nil
+func (o evalOptions) parseDelay() (race.Delay, error) {
+	if n, err := text.ParseInt(o.delay); err == nil {
+		return race.Delay{Events: n}, nil
 	}
 	d, err := settings.ParseDuration(o.delay)
 	switch {
 	case err != nil:
-		return eval.Delay{}, exit.WrongUse("--delay: neither a number of events nor a length of time such as 30m or 2d")
+		return race.Delay{}, exit.WrongUse("--delay: neither a number of events nor a length of time such as 30m or 2d")
 	case o.topic == "":
-		return eval.Delay{}, exit.WrongUse("--delay: events of a file have no times; give a number of events")
+		return race.Delay{}, exit.WrongUse("--delay: events of a file have no times; give a number of events")
 	}
-	return eval.Delay{Time: d}, nil
+	return race.Delay{Time: d}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // comparedNumbers is the part of `oriel eval --json` that the tests read; null stands for a missing true value.
@@ -126,7 +126,7 @@ func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 	events := servicetest.WriteFile(t, "events.ndjson", []byte(produced))
 	lines := bytes.Split(bytes.TrimSpace([]byte(f.Must("replay", "--events", events,
 		"--seed", hex.EncodeToString(secret[:])))), []byte("\n"))
-	last, err := schemas.ParseDecision(lines[len(lines)-1])
+	last, err := decision.Parse(lines[len(lines)-1])
 	if err != nil || len(last.Point) != len(r.Rows[0].Numbers) {
 		t.Fatalf("%d numbers: %v", len(last.Point), err)
 	}

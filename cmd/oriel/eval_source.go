@@ -22,7 +22,8 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // fileEvents has the events of an NDJSON or CSV file, in one stream or distributed over several streams.
@@ -40,9 +41,9 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 	e := &fileEvents{name: o.ndjson + o.table.file, model: model, totals: make([]int64, o.partitions)}
 	if o.table.file != "" {
 		body := model.Events.Body
-		features := func(m schemas.Member) bool { return m.Kind == schemas.KindFeatures }
+		features := func(m event.Member) bool { return m.Kind == event.KindFeatures }
 		mapping, err := o.table.resolve(program.Environ(cmd.Context()),
-			func([]string) (schemas.Body, error) { return body, nil },
+			func([]string) (event.Body, error) { return body, nil },
 			!slices.ContainsFunc(body.Members, features))
 		if err != nil {
 			return nil, err
@@ -87,7 +88,7 @@ func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(
 		maxBytes += replay.KeyBytes
 	}
 	return func(in io.Reader, f func(records.Record, []byte) error) error {
-		for line, err := range schemas.NewLines(in, maxBytes).All() {
+		for line, err := range text.NewLines(in, maxBytes).All() {
 			if err != nil {
 				return err
 			}
@@ -186,17 +187,25 @@ func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	return nil
 }
 
-// watched also passes the records of a source to a Watch.
+// watched also passes the records of a source to a Watch, and reports how many records were read since the last report.
 type watched struct {
 	eval.Source
-	watch *traps.Watch
+	watch    *traps.Watch
+	progress func(events int)
 }
+
+// progressEvery is the number of records between two reports of progress.
+const progressEvery = 2048
 
 // Each calls f with each record.
 func (w watched) Each(ctx context.Context, f func(eval.Item) error) error {
+	events := 0
 	return w.Source.Each(ctx, func(i eval.Item) error {
 		if !i.Record.Unreadable {
 			w.watch.See(i.Record.Value)
+		}
+		if events++; events%progressEvery == 0 {
+			w.progress(progressEvery)
 		}
 		return f(i)
 	})

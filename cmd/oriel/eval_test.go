@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/servicetest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // evalEvents returns n lines with events of two classes, one line of them malformed, with the events' feature vectors
@@ -48,10 +48,10 @@ func documentIn(t *testing.T, said string, into any) {
 	}
 }
 
-func (f *fixture) evaluates(args ...string) eval.Report {
+func (f *fixture) evaluates(args ...string) race.Report {
 	f.T.Helper()
 	said := f.Must(append([]string{"eval", "--json"}, args...)...)
-	var r eval.Report
+	var r race.Report
 	documentIn(f.T, said, &r)
 	return r
 }
@@ -74,8 +74,8 @@ func scoresReplay(t *testing.T, form, encoding string) {
 	var points [][]float64
 	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.Must("replay", "--events", file,
 		"--seed", hex.EncodeToString(secret[:])))), []byte("\n")) {
-		d, err := schemas.ParseDecision(line)
-		if err != nil || d.Encoding != schemas.JSON {
+		d, err := decision.Parse(line)
+		if err != nil || d.Encoding != decision.JSON {
 			t.Fatalf("%v: %q", err, line)
 		}
 		points = append(points, d.Point)
@@ -116,7 +116,7 @@ func TestEvalComparesInOnePass(t *testing.T) {
 	slide := filepath.Join(t.TempDir(), "eval.svg")
 	r := f.evaluates(append(mapping, "--partitions", "2", "--epsilon", "1,4", "--window", "8,64", "--seeds", "2",
 		"--plot", slide)...)
-	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != eval.KindReference ||
+	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != race.KindReference ||
 		r.Streams != 2 {
 		t.Fatalf("rows %+v", r.Rows)
 	}

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/digits"
+	"oriel/cmd/internal/eval/experiment"
+	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/mechtest/tiertest"
 )
@@ -53,7 +55,7 @@ func TestExperimentOfTheReadme(t *testing.T) {
 	if said, err := exec.CommandContext(t.Context(), "sh", "-c", drawing).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	var r eval.ExperimentReport
+	var r experiment.Report
 	f := unserved(t, env)
 	documentIn(t, f.Must(append([]string{"eval", "--json"}, strings.Fields(own.Replace(words))...)...), &r)
 	if _, err := os.Stat(filepath.Join(home, "ontime.svg")); err != nil {
@@ -66,7 +68,7 @@ func TestExperimentOfTheReadme(t *testing.T) {
 	short := map[string][]float64{
 		"1": {0.024, 0.009, 0.038, 22200}, "0.3": {0.024, 0.008, 0.04, 26700}, "": {0.0257, 0.0115, 0.0399, 20900},
 	}
-	sequences := map[string]eval.Sequence{"": r.Rows[0].Arms[0].WithoutNoise}
+	sequences := map[string]experiment.Sequence{"": r.Rows[0].Arms[0].WithoutNoise}
 	for _, row := range r.Rows {
 		sequences[strconv.FormatFloat(math.Round(10*row.Epsilon)/10, 'g', -1, 64)] = row.Arms[0].Private
 		if row.Arms[0].Found != r.Seeds {
@@ -143,7 +145,7 @@ func TestBandsOfTheReadme(t *testing.T) {
 		env[name] = value
 	}
 	commands = strings.Replace(commands, "--seeds 3", tiertest.Runs("--seeds 1", "--seeds 3"), 1)
-	var r eval.Report
+	var r race.Report
 	evalOfReadme(t, decidesSeldom(env, "8"), commands, tiertest.Runs(8000, 0), &r)
 	page, err := os.ReadFile(repotest.Path(cocoPage))
 	if err != nil {
@@ -161,7 +163,7 @@ func TestBandsOfTheReadme(t *testing.T) {
 			t.Errorf("the page has a bound of %s, the plan %s", text, bounds[i+1])
 		}
 	}
-	for row, kind := range map[string]string{"for life, ε = 1": eval.KindPrivate, "without privacy": eval.KindReference} {
+	for row, kind := range map[string]string{"for life, ε = 1": race.KindPrivate, "without privacy": race.KindReference} {
 		cells := regexp.MustCompile(`\n\| ` + row + ` \| ([\d.]+)[^|]*\| ([\d.]+)[^|]*\| ([\d.]+)`).FindStringSubmatch(string(page))
 		if cells == nil {
 			t.Fatalf("the page has no row %q", row)
@@ -176,7 +178,7 @@ func TestBandsOfTheReadme(t *testing.T) {
 			if !tiertest.Runs(false, true) {
 				continue
 			}
-			for i, got := range []eval.Number{x.Within.Mean, x.Width.Mean, x.R2.Mean} {
+			for i, got := range []digits.Number{x.Within.Mean, x.Width.Mean, x.R2.Mean} {
 				values, units := figures(t, cells[i+1])
 				if math.Abs(float64(got)-values[0]) > 1.01*units[0] {
 					t.Errorf("%s: %g, the page says %s", row, got, cells[i+1])

@@ -11,7 +11,8 @@ import (
 
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 func featuresCommand() *cobra.Command {
@@ -49,12 +50,12 @@ func featuresCommand() *cobra.Command {
 func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) error {
 	config := s.Lines().EventConfig()
 	config.Unlabelled = true
-	decoder, err := schemas.OpenDecoder(config)
+	decoder, err := event.OpenDecoder(config)
 	if err != nil {
 		return err
 	}
-	lines, out := schemas.NewLines(in, config.MaxBytes), bufio.NewWriter(w)
-	var event schemas.Event
+	lines, out := text.NewLines(in, config.MaxBytes), bufio.NewWriter(w)
+	var event event.Event
 	var answer []byte
 	for bad, total := 0, 0; ; total++ {
 		if !lines.Ready() {
@@ -72,7 +73,7 @@ func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) err
 		if err != nil {
 			return err
 		}
-		if code := decoder.Decode(&event, line.Value); code != schemas.OK {
+		if code := decoder.Decode(&event, line.Value); code != text.OK {
 			bad++
 			fmt.Fprintf(problems, "line %d: %s\n", line.Number+1, decoder.Problem(line.Value, code))
 			answer = append(answer[:0], "null\n"...)
@@ -87,7 +88,7 @@ func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) err
 
 // appendVector appends the numbers that a model learns from an event: vector, label and weight, then the numbers of the
 // event's body in their order. A choice is printed as its index.
-func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
+func appendVector(dst []byte, e event.Event, labelled bool) []byte {
 	dst = append(dst, '{')
 	if e.Vector.Indices != nil {
 		dst = append(dst, `"indices":[`...)
@@ -101,9 +102,9 @@ func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
 		dst = append(appendNumbers(append(dst, `"values":`...), e.Vector.Values), ',')
 	}
 	if labelled {
-		dst = append(schemas.AppendFloat(append(dst, `"label":`...), e.Label), ',')
+		dst = append(text.AppendFloat(append(dst, `"label":`...), e.Label), ',')
 	}
-	dst = schemas.AppendFloat(append(dst, `"weight":`...), e.Weight)
+	dst = text.AppendFloat(append(dst, `"weight":`...), e.Weight)
 	if e.Numbers != nil {
 		dst = appendNumbers(append(dst, `,"numbers":`...), e.Numbers)
 	}
@@ -113,7 +114,7 @@ func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
 func appendNumbers(dst []byte, numbers []float64) []byte {
 	dst = append(dst, '[')
 	for i, v := range numbers {
-		dst = schemas.AppendFloat(comma(dst, i), v)
+		dst = text.AppendFloat(comma(dst, i), v)
 	}
 	return append(dst, ']')
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 func scoring(t *testing.T) settings.Settings {
@@ -94,15 +94,15 @@ func TestFeaturesPrintsProblemsToStandardError(t *testing.T) {
 
 // TestFeaturesPrintsAllMembersOfAnEvent checks the output for every kind of event body.
 func TestFeaturesPrintsAllMembersOfAnEvent(t *testing.T) {
-	f := func(e schemas.Event, labelled bool, want string) {
+	f := func(e event.Event, labelled bool, want string) {
 		t.Helper()
 		if got := string(appendVector(nil, e, labelled)); got != want+"\n" {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	dense := schemas.Vector{Values: []float64{1, -0.5}}
-	f(schemas.Event{Vector: dense, Weight: 1}, false, `{"values":[1,-0.5],"weight":1}`)
-	f(schemas.Event{Vector: dense, Label: -1, Weight: 2, Numbers: []float64{3}}, true, `{"values":[1,-0.5],"label":-1,"weight":2,"numbers":[3]}`)
-	f(schemas.Event{Vector: schemas.Vector{Indices: []int32{}, Values: []float64{}}, Weight: 1}, false, `{"indices":[],"values":[],"weight":1}`)
-	f(schemas.Event{Weight: 1, Numbers: []float64{0, 0.25}}, false, `{"weight":1,"numbers":[0,0.25]}`)
+	dense := event.Vector{Values: []float64{1, -0.5}}
+	f(event.Event{Vector: dense, Weight: 1}, false, `{"values":[1,-0.5],"weight":1}`)
+	f(event.Event{Vector: dense, Label: -1, Weight: 2, Numbers: []float64{3}}, true, `{"values":[1,-0.5],"label":-1,"weight":2,"numbers":[3]}`)
+	f(event.Event{Vector: event.Vector{Indices: []int32{}, Values: []float64{}}, Weight: 1}, false, `{"indices":[],"values":[],"weight":1}`)
+	f(event.Event{Weight: 1, Numbers: []float64{0, 0.25}}, false, `{"weight":1,"numbers":[0,0.25]}`)
 }

@@ -10,7 +10,7 @@ import (
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/setup/dialogue"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 func initCommand() *cobra.Command {
@@ -75,7 +75,7 @@ func initialise(cmd *cobra.Command, o dialogue.Options, ask bool) error {
 		if err != nil {
 			return 0, err
 		}
-		return schemas.ParseNumber(solution.Value)
+		return text.ParseNumber(solution.Value)
 	}
 	return dialogue.Run(cmd.Context(), o)
 }

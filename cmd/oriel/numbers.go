@@ -22,7 +22,7 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 type numbersOptions struct {
@@ -234,12 +234,12 @@ func (o numbersOptions) published(ctx context.Context, client *kafka.Client) (ne
 func fromTopic(ctx context.Context, client *kafka.Client, name string, c collector, problems io.Writer) error {
 	warned := false
 	return readTopic(ctx, client, name, func(value []byte, timestamp int64) error {
-		d, err := schemas.ParseDecision(value)
+		d, err := decision.Parse(value)
 		if err != nil {
 			return err
 		}
 		at := d.Time()
-		if at == schemas.NoTime {
+		if at == decision.NoTime {
 			if at = timestamp; at < 0 {
 				return errors.New("a decision without a time, in a record without a timestamp")
 			}

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/numbers"
-	"oriel/cmd/internal/plan"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // collector consumes decisions.
 type collector interface {
-	Add(d schemas.Decision, ms int64) error
+	Add(d decision.Decision, ms int64) error
 	AddLines(r io.Reader) error
 	Mixed() time.Duration
 	Odd(last time.Duration) (warnings []string)
@@ -73,5 +73,5 @@ func warnOfMixed(problems io.Writer, back, every time.Duration, effects bool) {
 		so = "an effect may count events of later ones already; its band holds"
 	}
 	_, _ = fmt.Fprintf(problems, "warning: times go back by up to %s: %s are mixed, and %s; deploy/NUMBERS.md, Numbers by the hour\n",
-		plan.Duration(back.Seconds()), what, so)
+		digits.Duration(back.Seconds()), what, so)
 }

@@ -21,7 +21,8 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -174,14 +175,15 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	return printAnswer(out, o.json, answer)
 }
 
-// planShown is the result of a plan: a report, or a comparison of settings.
-type planShown interface {
+// printed is an answer that can be printed as text or JSON, and drawn.
+type printed interface {
 	Slide() *figure.Slide
 	Print(io.Writer) error
 }
 
-func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
-	mechanism, operator := s.Learner().Mechanism(), s.Learner().Operator()
+func planAnswer(s settings.Settings, o planOptions) (printed, error) {
+	learner := s.Learner()
+	mechanism, operator := learner.Mechanism(), learner.Operator()
 	input := plan.Partitions{
 		Count: o.inputs, Rate: o.rate, WholeTopic: s.Deployment().WholeTopic(), Interval: s.CommitInterval,
 	}
@@ -228,7 +230,7 @@ func (o planOptions) costRange(operator operators.Operator) (*operators.Range, e
 }
 
 // compare compares all combinations of the flags' lists. Without a list, the configured value is the only one.
-func compare(in plan.Input, o planOptions) (planShown, error) {
+func compare(in plan.Input, o planOptions) (printed, error) {
 	if in.Configured.Scope.ForLife() {
 		return nil, exit.WrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
 	}
@@ -262,9 +264,9 @@ func (o planOptions) compared(environ []string) (all []settings.Settings) {
 // windowList is a flag with a list of numbers of steps.
 type windowList struct{ steps *[]uint64 }
 
-func (l *windowList) Set(text string) error {
-	for part := range strings.SplitSeq(text, ",") {
-		w, err := schemas.ParseCount(part)
+func (l *windowList) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		w, err := text.ParseCount(part)
 		if err != nil || w == 0 {
 			return fmt.Errorf("%q is not a number of steps", part)
 		}
@@ -282,7 +284,7 @@ func published(s settings.Settings, model streams.Model) (sealed int, draws dp.D
 	if err == nil && !seen {
 		p, err = seldom(s, p)
 	}
-	p.Every, p.Fixed = s.EmitEvery(), model.Encoding != schemas.JSON
+	p.Every, p.Fixed = s.EmitEvery(), model.Encoding != decision.JSON
 	return sealed, draws, p, err
 }
 
@@ -348,7 +350,7 @@ func publishes(stream *streams.Stream) (published plan.Published, seen bool, err
 				published.Decided++
 			}
 		},
-		Taken: func(*records.Record, int64, schemas.Code) { published.Events++ },
+		Taken: func(*records.Record, int64, text.Code) { published.Events++ },
 	}
 	walk.Start()
 	published, seen = plan.Published{}, false // decisions at the opening are published only once, so they do not count

@@ -13,7 +13,7 @@ import (
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // wantOptions has the flags of `oriel plan` that set a wanted error, and the flag for the setting that plan may change
@@ -64,18 +64,18 @@ func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 		if o.halves[statistic] == nil || *o.halves[statistic] == "" {
 			continue
 		}
-		name, text := statistic, *o.halves[statistic]
+		name, s := statistic, *o.halves[statistic]
 		if statistic == quantile {
 			var found bool
-			name, text, found = strings.Cut(text, "=")
+			name, s, found = strings.Cut(s, "=")
 			if name = strings.TrimSpace(name); !found || !strings.HasPrefix(name, "p") {
 				return w, false, exit.WrongUse("--want-quantile: %q is not a quantile and its ±, such as p90=2", *o.halves[statistic])
 			}
 		}
-		text = strings.TrimLeft(strings.TrimSpace(text), "± ")
-		half, err := schemas.ParseNumber(text)
+		s = strings.TrimLeft(strings.TrimSpace(s), "± ")
+		half, err := text.ParseNumber(s)
 		if err != nil || !(half > 0) {
-			return w, false, exit.WrongUse("--want-%s: %q is not a positive number", statistic, text)
+			return w, false, exit.WrongUse("--want-%s: %q is not a positive number", statistic, s)
 		}
 		w = plan.Target{Statistic: name, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}
 		return w, true, nil

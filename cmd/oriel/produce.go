@@ -21,7 +21,7 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 type produceOptions struct {
@@ -213,7 +213,7 @@ func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each each
 
 // lines reads the records of an NDJSON file.
 func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
-	for line, err := range schemas.NewLines(in, o.maxBytes).All() {
+	for line, err := range text.NewLines(in, o.maxBytes).All() {
 		if err != nil {
 			return err
 		}

@@ -8,26 +8,27 @@ import (
 	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/setup"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // objects returns the records up to the first that is no JSON object, and fails there. If the start of the file shows
 // why, the error says so.
 func (o produceOptions) objects(each eachRecord) eachRecord {
 	return func(in io.Reader, f func(outgoing) error) error {
-		source, err := mapping.JSON(schemas.UnknownIsFree)(nil)
+		source, err := mapping.JSON(event.UnknownIsFree)(nil)
 		if err != nil {
 			return err
 		}
 		count := 0
 		return each(in, func(e outgoing) error {
 			count++
-			code := schemas.Empty
+			code := text.Empty
 			if len(e.value) > 0 {
 				code = source.Fill(nil, e.value)
 			}
-			if code == schemas.OK {
+			if code == text.OK {
 				return f(e)
 			}
 			why := ""
@@ -57,37 +58,37 @@ func (o produceOptions) form() string {
 var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."
 
 // configuredEvents returns the decoder configuration for lines with events of environ's operator.
-func configuredEvents(environ []string) (schemas.EventConfig, error) {
+func configuredEvents(environ []string) (event.Config, error) {
 	s, err := settings.Load(environ, settings.Events)
 	if err != nil {
-		return schemas.EventConfig{}, err
+		return event.Config{}, err
 	}
 	return s.Lines().EventConfig(), nil
 }
 
-func configuredBody(environ []string) (schemas.Body, error) {
+func configuredBody(environ []string) (event.Body, error) {
 	c, err := configuredEvents(environ)
 	return c.Body, err
 }
 
-func configuredDecoder(environ []string) (schemas.EventDecoder, error) {
+func configuredDecoder(environ []string) (event.Decoder, error) {
 	c, err := configuredEvents(environ)
 	if err != nil {
 		return nil, err
 	}
-	return schemas.OpenDecoder(c)
+	return event.OpenDecoder(c)
 }
 
 // decoded returns the records up to the first that the service would treat as a null event, and fails there. The error
 // names the place of the record, the member and the rule, but no value. record is the noun for a record in errors: a
 // line of a file, or a kept row.
-func decoded(each eachRecord, decoder schemas.EventDecoder, record string) eachRecord {
+func decoded(each eachRecord, decoder event.Decoder, record string) eachRecord {
 	return func(in io.Reader, f func(outgoing) error) error {
-		var event schemas.Event
+		var event event.Event
 		count := 0
 		return each(in, func(e outgoing) error {
 			count++
-			if code := decoder.Decode(&event, e.value); code != schemas.OK {
+			if code := decoder.Decode(&event, e.value); code != text.OK {
 				return fmt.Errorf("%s %d: %s", record, count, decoder.Problem(e.value, code))
 			}
 			return f(e)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"oriel/cmd/internal/exit"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 	"oriel/schemas/table"
 )
@@ -43,7 +43,7 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 // resolve checks the mapping that the flags give, or reads a mapping from a file. It calls body only if the flags map
 // members, or if members must be mapped because events of the operator have no features and label.
 func (o *tableOptions) resolve(
-	environ []string, body func(environ []string) (schemas.Body, error), members bool,
+	environ []string, body func(environ []string) (event.Body, error), members bool,
 ) (tableMapping, error) {
 	m := tableMapping{o.mapping}
 	if o.mapFile != "" {

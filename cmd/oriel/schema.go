@@ -10,7 +10,8 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 func schemaCommand() *cobra.Command {
@@ -72,16 +73,16 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 			plan, err := m.Compile(events)
 			return plan.Schema(), err
 		}
-		return schemas.EventSchema(events.Body), nil
+		return event.Schema(events.Body), nil
 	}
 	s, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err != nil {
 		return nil, err
 	}
 	learner := s.Learner()
-	if encoding := s.Encoding(); encoding != schemas.JSON {
-		return schemas.EncodingSchema(encoding), nil
+	if encoding := s.Encoding(); encoding != decision.JSON {
+		return decision.EncodingSchema(encoding), nil
 	}
 	operator := learner.Operator()
-	return schemas.DecisionSchema(operators.FormOf(operator), operator.Extras()), nil
+	return decision.Schema(operators.FormOf(operator), operator.Extras()), nil
 }

@@ -17,7 +17,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 var rewriteSchemas = flag.Bool("rewrite", false, "write what schemas publishes")
@@ -141,19 +143,19 @@ func fits(schema *jsonschema.Schema, text []byte) error {
 }
 
 // decode returns the code with which the decoder of the settings accepts or rejects an event.
-func decode(t *testing.T, env string, event []byte) schemas.Code {
+func decode(t *testing.T, env string, line []byte) text.Code {
 	t.Helper()
 	s, err := settings.Load(prefixed(env), settings.Events)
 	if err != nil {
 		t.Fatalf("%s: %v", env, err)
 	}
 	config := s.EventConfig()
-	decoder, err := schemas.NewDecoder(config)
+	decoder, err := event.NewJSONDecoder(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e schemas.Event
-	return decoder.Decode(&e, event)
+	var e event.Event
+	return decoder.Decode(&e, line)
 }
 
 // TestExamplesAgreeWithSchemaAndDecoder checks the files in schemas/examples. Schema and decoder must both accept the
@@ -167,11 +169,11 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 	}
 	for _, file := range published {
 		name := strings.TrimSuffix(filepath.Base(file), ".schema.json")
-		text, err := os.ReadFile(file)
+		s, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		schema := compileSchema(t, text)
+		schema := compileSchema(t, s)
 		for _, folder := range []string{"", "invalid/"} {
 			files, err := filepath.Glob(examplesFolder + folder + name + ".*.json")
 			if err != nil || len(files) == 0 {
@@ -186,11 +188,11 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 					t.Errorf("%s: the schema says %v", file, err)
 				}
 				if len(events[name]) == 0 {
-					if _, err := schemas.ParseDecision(example); (err == nil) != (folder == "") {
-						t.Errorf("%s: ParseDecision says %v", file, err)
+					if _, err := decision.Parse(example); (err == nil) != (folder == "") {
+						t.Errorf("%s: decision.Parse says %v", file, err)
 					}
 				}
-				want := schemas.OK.String()
+				want := text.OK.String()
 				if folder != "" {
 					want = strings.Split(filepath.Base(file), ".")[2]
 				}
@@ -253,19 +255,19 @@ func TestSchemasTakeWhatIsGolden(t *testing.T) {
 	blocks := decisiontest.Blocks(t)
 	for _, c := range decisiontest.Cases(t) {
 		m := decisiontest.Model(t, c.Settings)
-		decoder, err := schemas.NewDecoder(m.Events)
+		decoder, err := event.NewJSONDecoder(m.Events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		schema := compileSchema(t, schemas.EventSchema(m.Events.Body))
+		schema := compileSchema(t, event.Schema(m.Events.Body))
 		events := decisiontest.Lines(t, c.Events)
-		var e schemas.Event
+		var e event.Event
 		taken := 0
 		for line := range bytes.Lines(events) {
 			if c.Plays() {
 				_, line, _ = bytes.Cut(line, []byte("|"))
 			}
-			if decoder.Decode(&e, line) != schemas.OK || !json.Valid(line) {
+			if decoder.Decode(&e, line) != text.OK || !json.Valid(line) {
 				continue
 			}
 			taken++
@@ -277,7 +279,7 @@ func TestSchemasTakeWhatIsGolden(t *testing.T) {
 			t.Errorf("%v: %d events are taken", c, taken)
 		}
 		operator := m.Learner.Operator()
-		schema = compileSchema(t, schemas.DecisionSchema(operators.FormOf(operator), operator.Extras()))
+		schema = compileSchema(t, decision.Schema(operators.FormOf(operator), operator.Extras()))
 		for _, line := range slices.Collect(strings.Lines(blocks[c.String()]))[3:] {
 			if err := fits(schema, []byte(line)); err != nil {
 				t.Errorf("%v: %s: %v", c, line, err)

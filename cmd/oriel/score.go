@@ -21,7 +21,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // modelOptions has the flags of commands that read models.
@@ -133,7 +133,7 @@ func scoreCommand() *cobra.Command {
 				if listen != "" {
 					return serveScores(ctx, cmd, m, c, a, listen)
 				}
-				if a.Decoder, err = schemas.OpenDecoder(c); err != nil {
+				if a.Decoder, err = event.OpenDecoder(c); err != nil {
 					return err
 				}
 				done := make(chan error, 1)
@@ -155,8 +155,8 @@ func scoreCommand() *cobra.Command {
 
 // scored returns the decoder configuration for events to score: that of the environment's settings or, if the
 // environment has none, that of the descriptor.
-func scored(environ []string, d score.Descriptor) (schemas.EventConfig, error) {
-	var c schemas.EventConfig
+func scored(environ []string, d score.Descriptor) (event.Config, error) {
+	var c event.Config
 	if valueIn(environ, "ORIEL_OPERATOR") != "" || valueIn(environ, "ORIEL_LOSS") != "" ||
 		valueIn(environ, "ORIEL_DIMENSION") != "" {
 		s, err := settings.Load(environ, settings.Events)
@@ -188,12 +188,12 @@ func scored(environ []string, d score.Descriptor) (schemas.EventConfig, error) {
 }
 
 func serveScores(
-	ctx context.Context, cmd *cobra.Command, m *score.Models, c schemas.EventConfig, a score.Asked, address string,
+	ctx context.Context, cmd *cobra.Command, m *score.Models, c event.Config, a score.Asked, address string,
 ) error {
 	if s, err := settings.Load(program.Environ(cmd.Context())); err == nil && s.HTTPAddr == address {
 		return exit.WrongUse("--listen %s: that is ORIEL_HTTP_ADDR, where public pages are; events to score are private", address)
 	}
-	server, err := m.NewServer(func() (schemas.EventDecoder, error) { return schemas.OpenDecoder(c) }, a)
+	server, err := m.NewServer(func() (event.Decoder, error) { return event.OpenDecoder(c) }, a)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,8 @@ import (
 
 	"oriel/cmd/internal/score"
 	"oriel/cmd/internal/servicetest"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 type scoreAnswer struct {
@@ -154,12 +155,12 @@ func TestScoreRefusesAnotherMapping(t *testing.T) {
 		if c.refused {
 			continue
 		}
-		decoder, err := schemas.OpenDecoder(config)
+		decoder, err := event.OpenDecoder(config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var e schemas.Event
-		if code := decoder.Decode(&e, []byte(`{"id":"x","way":{"km":"3"}}`)); code != schemas.OK || len(e.Vector.Values) != 2 {
+		var e event.Event
+		if code := decoder.Decode(&e, []byte(`{"id":"x","way":{"km":"3"}}`)); code != text.OK || len(e.Vector.Values) != 2 {
 			t.Errorf("%q: %v, %v", c.environ, code, e.Vector)
 		}
 	}

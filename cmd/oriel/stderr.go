@@ -6,7 +6,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // settingsWarnings returns the warnings about all settings, without repetitions.
@@ -27,11 +27,11 @@ func newWatch(environ []string) *traps.Watch {
 	if s, err := settings.Load(environ, settings.Events); err == nil {
 		return traps.WatchOf(s.Lines().EventConfig())
 	}
-	var ranges []schemas.Range
+	var ranges []event.Range
 	for _, line := range environ {
 		if text, ok := strings.CutPrefix(line, "ORIEL_FEATURES_RANGE="); ok {
 			// produce also sends records with a malformed range; commands that decode refuse it
-			ranges, _ = schemas.ParseRanges(text)
+			ranges, _ = event.ParseRanges(text)
 		}
 	}
 	return traps.NewWatch("features", ranges)

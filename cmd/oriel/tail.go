@@ -22,7 +22,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 type tailOptions struct {
@@ -182,13 +182,13 @@ func (t *tailing) show(p int32, records []records.Record) error {
 
 func show(out io.Writer, line []byte, raw bool) error {
 	if raw {
-		if text, err := schemas.AppendLine(nil, line); err == nil {
+		if text, err := decision.AppendLine(nil, line); err == nil {
 			line = text
 		}
 		_, err := fmt.Fprintf(out, "%s\n", line)
 		return err
 	}
-	d, err := schemas.ParseDecision(line)
+	d, err := decision.Parse(line)
 	if err != nil {
 		return errors.New("not a decision")
 	}
@@ -200,7 +200,7 @@ func show(out io.Writer, line []byte, raw bool) error {
 
 // further returns the members that only some operators' decisions have, each as name=value. Each character that cannot
 // be printed is replaced, so that the text cannot move the terminal's cursor.
-func further(extras []schemas.ExtraMember) string {
+func further(extras []decision.ExtraMember) string {
 	const shown = 60 // largest number of characters shown of a value
 	text := ""
 	for _, x := range extras {
@@ -227,7 +227,7 @@ func windowText(window uint64) string {
 }
 
 // marks returns a decision's marks of the numbers that are shown. Without marks all numbers are shown.
-func marks(extras []schemas.ExtraMember) []float64 {
+func marks(extras []decision.ExtraMember) []float64 {
 	var marks []float64
 	for _, x := range extras {
 		if x.Name == "shown" && json.Unmarshal([]byte(x.JSON), &marks) != nil {
@@ -243,7 +243,7 @@ const differences = "_difference"
 
 // dashed returns the members of a decision, with a dash in place of each difference whose mark is 0. Marks are ordered
 // by view, then by member. The number of views equals the number of deviations of counts.
-func dashed(d schemas.Decision) []schemas.ExtraMember {
+func dashed(d decision.Decision) []decision.ExtraMember {
 	marks, views := marks(d.Extras), 0
 	var lists [][]json.Number // numbers of the differences, by member
 	for _, x := range d.Extras {

@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/servicetest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestTailReadsAllPartitions checks that without --partition every partition is shown, each one in order. -n must count
@@ -43,14 +43,14 @@ func TestTailReadsAllPartitions(t *testing.T) {
 // TestTailReadsEveryEncoding checks that decisions in every encoding give the same table and, with --raw, the same
 // JSON.
 func TestTailReadsEveryEncoding(t *testing.T) {
-	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "width", Kind: schemas.ExtraNumber}}
-	values := []schemas.ExtraValue{{Text: "north"}, {Number: 0.25}}
+	extras := []decision.Extra{{Name: "arm", Kind: decision.ExtraText}, {Name: "width", Kind: decision.ExtraNumber}}
+	values := []decision.ExtraValue{{Text: "north"}, {Number: 0.25}}
 	var want [2]string
-	for encoding := range schemas.Encodings {
-		config := schemas.DecisionConfig{
-			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: schemas.Encoding(encoding),
+	for encoding := range decision.Encodings {
+		config := decision.Config{
+			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: decision.Encoding(encoding),
 		}
-		record := schemas.NewEncoder(config, extras).Append(nil, 7, 7, []float64{1, 0.5}, values)
+		record := decision.NewEncoder(config, extras).Append(nil, 7, 7, []float64{1, 0.5}, values)
 		for raw, printed := range want {
 			var out strings.Builder
 			if err := show(&out, record, raw == 1); err != nil {
@@ -59,7 +59,7 @@ func TestTailReadsEveryEncoding(t *testing.T) {
 			if encoding == 0 {
 				want[raw] = out.String()
 			} else if out.String() != printed {
-				t.Errorf("%s: %s, want %s", schemas.Encodings[encoding], out.String(), printed)
+				t.Errorf("%s: %s, want %s", decision.Encodings[encoding], out.String(), printed)
 			}
 		}
 	}
@@ -70,11 +70,11 @@ func TestTailReadsEveryEncoding(t *testing.T) {
 
 // TestTailShowsExtraMembers checks that tail shows an operator's members, and members that a newer version adds.
 func TestTailShowsExtraMembers(t *testing.T) {
-	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
-	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "scores", Kind: schemas.ExtraNumbers}}
-	encoder := schemas.NewEncoder(config, extras)
+	config := decision.Config{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	extras := []decision.Extra{{Name: "arm", Kind: decision.ExtraText}, {Name: "scores", Kind: decision.ExtraNumbers}}
+	encoder := decision.NewEncoder(config, extras)
 	line := encoder.Append(nil, 1, 1, []float64{1},
-		[]schemas.ExtraValue{{Text: "north\u009b31m"}, {Numbers: make([]float64, 99)}})
+		[]decision.ExtraValue{{Text: "north\u009b31m"}, {Numbers: make([]float64, 99)}})
 	var out strings.Builder
 	if err := show(&out, line, false); err != nil {
 		t.Fatal(err)
@@ -87,14 +87,14 @@ func TestTailShowsExtraMembers(t *testing.T) {
 
 // TestTailShowsZeroWithoutASign checks decisions in Protobuf and Avro, whose zeros may have a sign.
 func TestTailShowsZeroWithoutASign(t *testing.T) {
-	for encoding := range schemas.Encodings {
-		config := schemas.DecisionConfig{
-			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: schemas.Encoding(encoding),
+	for encoding := range decision.Encodings {
+		config := decision.Config{
+			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: decision.Encoding(encoding),
 		}
 		var out strings.Builder
-		record := schemas.NewEncoder(config, nil).Append(nil, 7, 7, []float64{math.Copysign(0, -1), -0.5, 0}, nil)
+		record := decision.NewEncoder(config, nil).Append(nil, 7, 7, []float64{math.Copysign(0, -1), -0.5, 0}, nil)
 		if err := show(&out, record, false); err != nil || !strings.Contains(out.String(), "[0 -0.5 0]") {
-			t.Errorf("%s: %v: %s", schemas.Encodings[encoding], err, out.String())
+			t.Errorf("%s: %v: %s", decision.Encodings[encoding], err, out.String())
 		}
 	}
 }
@@ -102,21 +102,21 @@ func TestTailShowsZeroWithoutASign(t *testing.T) {
 // TestTailMarksUnknownNumbers checks that a dash replaces each number, and each difference, that is little more than
 // noise, wherever its member is.
 func TestTailMarksUnknownNumbers(t *testing.T) {
-	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
-	encoder := schemas.NewEncoder(config, []schemas.Extra{{Name: "shown", Kind: schemas.ExtraNumbers}})
+	config := decision.Config{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	encoder := decision.NewEncoder(config, []decision.Extra{{Name: "shown", Kind: decision.ExtraNumbers}})
 	var out strings.Builder
-	line := encoder.Append(nil, 1, 1, []float64{60, 7, 60}, []schemas.ExtraValue{{Numbers: []float64{0, 1, 0, 1}}})
+	line := encoder.Append(nil, 1, 1, []float64{60, 7, 60}, []decision.ExtraValue{{Numbers: []float64{0, 1, 0, 1}}})
 	if err := show(&out, line, false); err != nil || !strings.Contains(out.String(), "  [– 7 –]  ") {
 		t.Errorf("%q: %v", out.String(), err)
 	}
-	encoder = schemas.NewEncoder(config, []schemas.Extra{
-		{Name: "count_deviation", Kind: schemas.ExtraNumbers},
-		{Name: "mean_difference", Kind: schemas.ExtraNumbers},
-		{Name: "mean_difference_low", Kind: schemas.ExtraNumbers},
-		{Name: "share_difference", Kind: schemas.ExtraNumbers},
-		{Name: "shown", Kind: schemas.ExtraNumbers},
+	encoder = decision.NewEncoder(config, []decision.Extra{
+		{Name: "count_deviation", Kind: decision.ExtraNumbers},
+		{Name: "mean_difference", Kind: decision.ExtraNumbers},
+		{Name: "mean_difference_low", Kind: decision.ExtraNumbers},
+		{Name: "share_difference", Kind: decision.ExtraNumbers},
+		{Name: "shown", Kind: decision.ExtraNumbers},
 	})
-	differences := []schemas.ExtraValue{
+	differences := []decision.ExtraValue{
 		{Numbers: []float64{3, 4}},
 		{Numbers: []float64{1, 0, 2, 3}},
 		{Numbers: []float64{-5, -5, -5, -5}},
@@ -158,9 +158,9 @@ func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
 		ours, theirs := decisiontest.Replay(t, sparse, o, events), decisiontest.Replay(t, dense, o, events)
 		want := bytes.Split(bytes.TrimSpace(theirs), []byte("\n"))
 		for i, line := range bytes.Split(bytes.TrimSpace(ours), []byte("\n")) {
-			a, errA := schemas.ParseDecision(line)
-			b, errB := schemas.ParseDecision(want[i])
-			if errA != nil || errB != nil || a.Form != schemas.Sparse || b.Form != schemas.Dense {
+			a, errA := decision.Parse(line)
+			b, errB := decision.Parse(want[i])
+			if errA != nil || errB != nil || a.Form != decision.Sparse || b.Form != decision.Dense {
 				t.Fatalf("%s: %v, %v: %s", g.Name, errA, errB, line)
 			}
 			same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }

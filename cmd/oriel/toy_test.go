@@ -16,7 +16,7 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // extended is oriel with one more operator. In the short form it is this test binary as a child process, which adds the
@@ -413,9 +413,9 @@ func (g *extended) checkDecisions(f *fixture, topic string, partition int32, wan
 		g.t.Fatalf("%d decisions, want %d", len(records), want)
 	}
 	for i, r := range records {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		index, play, own := 2*i+first, first == 0, len(d.Extras)
-		if d.Time() != schemas.NoTime {
+		if d.Time() != decision.NoTime {
 			own--
 		}
 		if err != nil || d.Index != uint64(index) || d.Step != uint64(index+1)/2 ||

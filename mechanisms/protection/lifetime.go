@@ -21,23 +21,7 @@ func (l Lifetime) RoundedUp(powers bool) Scope {
 
 func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: l.Steps} }
 
-// Ages returns T, because the stream has no later release.
-func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end"}} }
-
-func (l Lifetime) Logged() []Age           { return l.Ages() }
 func (l Lifetime) BackgroundSteps() uint64 { return l.Steps }
-
-// Words returns texts that name T.
-func (l Lifetime) Words() Words {
-	length := counted(l.Steps, "step")
-	return Words{
-		Letter: "T", Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length,
-		Point: " at the end", At: l.Steps,
-		Brief:   fmt.Sprintf(" of the newest %d steps", l.Within),
-		Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
-		Steps: l.Steps,
-	}
-}
 
 // Validate refuses a stream of 0 steps, and a window that is shorter than the stream.
 func (l Lifetime) Validate() error {

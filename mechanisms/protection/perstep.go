@@ -14,19 +14,7 @@ func (PerStep) Memory() (steps uint64, decays bool) { return 0, false }
 func (p PerStep) RoundedUp(bool) Scope              { return p }
 func (PerStep) Figures() Figures                    { return Figures{} }
 
-// Ages returns one age, because the loss is the same at every age.
-func (PerStep) Ages() []Age { return []Age{{Steps: 1, Name: "at every age"}} }
-
-func (p PerStep) Logged() []Age         { return p.Ages() }
 func (PerStep) BackgroundSteps() uint64 { return 0 }
-
-// Words returns texts without a window.
-func (PerStep) Words() Words {
-	return Words{
-		Length: "no window", Age: "at every age", Claim: ", for ever", Point: " for ever",
-		Promise: "differential privacy of each stream's whole life: every event is in one release",
-	}
-}
 
 func (PerStep) Validate() error                       { return nil }
 func (PerStep) periods(uint64) uint64                 { return 1 }

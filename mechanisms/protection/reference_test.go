@@ -166,7 +166,7 @@ func TestLossesMatchReferenceModel(t *testing.T) {
 		if got, want := g.AtAge(Age{Steps: 7, Name: "by steps"}), slowAt(g, 7); got != want {
 			t.Errorf("%s: AtAge of 7 steps = %v, want %v", what, got, want)
 		}
-		for _, a := range g.Scope.Ages() {
+		for _, a := range g.Words().Ages {
 			if got, want := g.AtAge(a), slowAt(g, a.Steps); got != want {
 				t.Errorf("%s: at %s: %v, want %v", what, a.Name, got, want)
 			}

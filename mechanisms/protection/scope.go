@@ -1,7 +1,6 @@
 package protection
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 )
@@ -35,19 +34,10 @@ type Scope interface {
 	// Figures returns the numbers of the scope that decisions and reports contain.
 	Figures() Figures
 
-	// Ages returns the ages at which a loss is worth printing, in order.
-	Ages() []Age
-
-	// Logged returns a few of the ages, in order, which fit one line of a log.
-	Logged() []Age
-
 	// BackgroundSteps returns the number of steps among whose events one event must be hidden. DeltaWarning uses it: a
 	// mechanism that publishes one of these events at random must not satisfy the claim. It is 0 if the scope has no
 	// such number.
 	BackgroundSteps() uint64
-
-	// Words returns the texts that describe the scope to people.
-	Words() Words
 
 	// Validate checks the scope's own numbers.
 	Validate() error
@@ -64,28 +54,6 @@ type Figures struct {
 	Memory  uint64 // H, steps
 }
 
-// Age is an age that is printed. Spans is 0 if the age is not a multiple of the span.
-type Age struct {
-	Spans, Steps uint64
-	Name         string // for example "10 W", or "at the end"
-	Figure       string // figure names end with it after "epsilon_", for example "after_10_windows"
-}
-
-// Words holds the texts that describe a scope to people, by the place that shows them.
-type Words struct {
-	Letter string // symbol of Steps: "W", "H", "T", or empty
-	Length string // heading of a report, for example "W = 64 steps"
-	Age    string // name of the loss at all ages, "at every age"; empty if the loss depends on age
-	Claim  string // text after "ε = 1 for every event" in a title
-	Point  string // text after the claimed ε in a figure
-	At     uint64 // the age at which a figure shows Point; 0: at all ages
-	Brief  string // text after "against replace of one event" in a transcript
-
-	Promise string // first line of the promise in a log
-	Key     string // log key of Steps; empty: the log has none
-	Steps   uint64 // W, H or T
-}
-
 // longest is the largest power of two that a mechanism accepts as a window.
 const longest = 1 << 62
 
@@ -96,16 +64,4 @@ func fit(steps uint64, powers bool) uint64 {
 		return steps
 	}
 	return 1 << bits.Len64(steps)
-}
-
-// spans returns the ages of 1, 10, 100 and 1000 spans. first names the figure at one span; many is the plural noun for
-// spans.
-func spans(span uint64, letter, first, many string) []Age {
-	ages := []Age{{Spans: 1, Steps: span, Name: letter, Figure: first}}
-	for _, k := range []uint64{10, 100, 1000} {
-		ages = append(ages, Age{
-			Spans: k, Steps: times(k, span), Name: fmt.Sprintf("%d %s", k, letter), Figure: fmt.Sprintf("after_%d_%s", k, many),
-		})
-	}
-	return ages
 }

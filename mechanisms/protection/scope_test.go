@@ -165,10 +165,12 @@ func TestScopesReturnTheirFigures(t *testing.T) {
 		f("Figures", s.Figures(), w.figures)
 		f("Fitted", s.RoundedUp(false), w.plain)
 		f("Fitted to a power of two", s.RoundedUp(true), w.power)
-		f("Ages", s.Ages(), w.ages)
-		f("Logged", s.Logged(), w.logged)
+		words := wordsOf(s)
+		f("Ages", words.Ages, w.ages)
+		f("Logged", words.Logged, w.logged)
+		words.Ages, words.Logged = nil, nil
 		f("BackgroundSteps", s.BackgroundSteps(), w.background)
-		f("Words", s.Words(), w.words)
+		f("Words", words, w.words)
 		f("capped", s.capped(), w.capped)
 		for age, want := range w.periods {
 			f("periods", s.periods(age), want)
@@ -200,7 +202,8 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 		scopes = append(scopes, w.scope)
 	}
 	for _, s := range scopes {
-		for what, ages := range map[string][]Age{"Ages": s.Ages(), "Logged": s.Logged()} {
+		words := wordsOf(s)
+		for what, ages := range map[string][]Age{"Ages": words.Ages, "Logged": words.Logged} {
 			before := uint64(0)
 			for _, a := range ages {
 				if a.Steps < before || a.Steps > s.End() || a.Name == "" || a.Steps == 0 {
@@ -215,7 +218,6 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 				t.Errorf("%+v: no %s", s, what)
 			}
 		}
-		words := s.Words()
 		if words.Length == "" || words.Claim == "" || words.Point == "" || words.Promise == "" ||
 			(words.Key == "") != (words.Steps == 0) || words.At > s.End() || (words.Letter == "") != (s.Span() == 0) {
 			t.Errorf("%+v: words %+v", s, words)
@@ -255,7 +257,7 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 func TestAgesHaveFigures(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	for _, s := range []Scope{Window{64}, Decay{64}} {
-		for _, ages := range [][]Age{s.Ages(), s.Logged()} {
+		for _, ages := range [][]Age{wordsOf(s).Ages, wordsOf(s).Logged} {
 			seen := map[string]bool{}
 			for _, age := range ages {
 				if !name.MatchString(age.Figure) || seen[age.Figure] {

@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,32 +22,32 @@ func TestUnitsReturnTheirFigures(t *testing.T) {
 		several    bool
 		among      uint64
 		figures    UnitFigures
-		words      UnitWords
+		words      Words // the texts that differ from those of wordsOf
 	}{
 		{
 			unit: Event{dp.Replace}, name: "event", exchange: dp.Replace, among: 12,
-			words: UnitWords{Whose: "every event", Aged: "an event"},
+			words: Words{Claim: "every event among the newest 12 steps, more for older ones", Aged: "an event"},
 		},
 		{
 			unit: Event{dp.ZeroOut}, name: "event", exchange: dp.ZeroOut, null: true, among: 12,
-			words: UnitWords{Whose: "every event", Aged: "an event"},
+			words: Words{Claim: "every event among the newest 12 steps, more for older ones", Aged: "an event"},
 		},
 		{
 			unit: User{Exchange: dp.ZeroOut, Separation: 3}, name: "user", exchange: dp.ZeroOut, separation: 3, several: true,
 			among: 12, figures: UnitFigures{Separation: 3},
-			words: UnitWords{
-				Whose: "each user's events", Aged: "the events of a user in one window",
-				Also:  ", for all events of one user in it, each exchanged for any of the same user id",
-				Brief: ", whose events are 3 steps apart",
-				Bound: " (an exchange under both), events of one user at least 3 steps apart",
+			words: Words{
+				Claim: "each user's events among the newest 12 steps, more for older ones", Aged: "the events of a user in one window",
+				Promise: ", for all events of one user in it, each exchanged for any of the same user id",
+				Brief:   ", whose events are 3 steps apart",
+				Bound:   " (an exchange under both), events of one user at least 3 steps apart",
 			},
 		},
 		{
 			unit: User{Exchange: dp.Replace, Separation: 1, Steps: 20}, name: "user", exchange: dp.Replace, separation: 1,
 			several: true, among: 20, figures: UnitFigures{Separation: 1, Among: 20},
-			words: UnitWords{
-				Whose: "each user's events among any 20 steps", Aged: "the events of a user among any 20 steps",
-				Also: ", for all events of one user in it, each exchanged for any of the same user id, among any " +
+			words: Words{
+				Claim: "each user's events among any 20 steps, for ever", Aged: "the events of a user among any 20 steps",
+				Promise: ", for all events of one user in it, each exchanged for any of the same user id, among any " +
 					"user_window_steps",
 				Brief: ", whose events are 1 steps apart",
 				Bound: " (an exchange under both), events of one user at least 1 step apart",
@@ -67,9 +68,13 @@ func TestUnitsReturnTheirFigures(t *testing.T) {
 		f("separation", separation, w.separation)
 		f("whether there are several events", several, w.several)
 		f("Among", u.ExchangeSteps(scope), w.among)
-		f("One", u.SingleEvent(), Event{w.exchange})
 		f("Figures", u.Figures(), w.figures)
-		f("Words", u.Words(), w.words)
+		words := Terms{scope, u}.Words()
+		f("Claim", words.Claim, w.words.Claim)
+		f("Aged", words.Aged, w.words.Aged)
+		f("Promise", words.Promise, wordsOf(scope).Promise+w.words.Promise)
+		f("Brief", words.Brief, cmp.Or(w.words.Brief, wordsOf(scope).Brief))
+		f("Bound", words.Bound, w.words.Bound)
 		f("Validate", u.Validate(nil), nil)
 	}
 }
@@ -146,7 +151,7 @@ func TestTermsReturnTheirTexts(t *testing.T) {
 			}
 		}
 		f("Among", w.terms.ExchangeSteps(), w.among)
-		f("Claim", w.terms.Claim(), w.claim)
+		f("Claim", w.terms.Words().Claim, w.claim)
 		f("Brief", w.terms.Brief(""), w.brief)
 		f("Brief by the clock", w.terms.Brief("1 h"), w.timed)
 		f("Anyone", w.terms.AnyOf("flight"), w.anyone)
@@ -175,7 +180,7 @@ func TestUsersAmongOneStep(t *testing.T) {
 	if got := terms.ExchangeSteps(); got != 1 {
 		t.Errorf("events among %d steps", got)
 	}
-	if got := terms.Claim(); got != "each user's events among any 1 step, for ever" {
+	if got := terms.Words().Claim; got != "each user's events among any 1 step, for ever" {
 		t.Error(got)
 	}
 	if got := terms.Brief(""); got != "for life, memory H = 1 step, users' events among any 1 step" {

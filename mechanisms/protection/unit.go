@@ -22,14 +22,8 @@ type Unit interface {
 	// ExchangeSteps returns the number of steps within which the events of a unit are exchanged.
 	ExchangeSteps(s Scope) uint64
 
-	// SingleEvent returns the unit of a single event, of the same adjacency.
-	SingleEvent() Event
-
 	// Figures returns the numbers of the unit that decisions and reports contain.
 	Figures() UnitFigures
-
-	// Words returns the texts that describe the unit to people.
-	Words() UnitWords
 
 	// Validate checks the unit by itself and, unless s is nil, together with the scope in which it is protected.
 	Validate(s Scope) error
@@ -39,15 +33,6 @@ type Unit interface {
 type UnitFigures struct {
 	Separation uint64 // s, steps
 	Among      uint64 // steps within which events are exchanged, if the scope does not bound them
-}
-
-// UnitWords holds the texts that describe a unit to people.
-type UnitWords struct {
-	Whose string // text after "ε = 1 for" in a title, for example "every event"
-	Aged  string // noun for the unit whose loss grows with age, for example "an event"
-	Also  string // text after the scope's promise in a log; may be empty
-	Brief string // replaces the scope's Brief in a transcript; may be empty
-	Bound string // text after the unit's name in a report: the sensitivity of its events; may be empty
 }
 
 // Event is the unit of one event.
@@ -61,9 +46,7 @@ func (e Event) AgainstNull() bool       { return e.Exchange == dp.ZeroOut }
 func (Event) EventSeparation() (separation uint64, several bool) { return 0, false }
 
 func (Event) ExchangeSteps(s Scope) uint64 { return s.Span() }
-func (e Event) SingleEvent() Event         { return e }
 func (Event) Figures() UnitFigures         { return UnitFigures{} }
-func (Event) Words() UnitWords             { return UnitWords{Whose: "every event", Aged: "an event"} }
 
 // Validate checks the adjacency.
 func (e Event) Validate(Scope) error { return e.Exchange.Validate() }

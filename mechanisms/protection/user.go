@@ -33,24 +33,7 @@ func (u User) ExchangeSteps(s Scope) uint64 {
 	return s.Span()
 }
 
-func (u User) SingleEvent() Event   { return Event{Exchange: u.Exchange} }
 func (u User) Figures() UnitFigures { return UnitFigures{Separation: u.Separation, Among: u.Steps} }
-
-// Words returns texts about the events of a user.
-func (u User) Words() UnitWords {
-	w := UnitWords{
-		Whose: "each user's events", Aged: "the events of a user in one window",
-		Also:  ", for all events of one user in it, each exchanged for any of the same user id",
-		Brief: fmt.Sprintf(", whose events are %d steps apart", u.Separation),
-		Bound: fmt.Sprintf(" (an exchange under both), events of one user at least %s apart", counted(u.Separation, "step")),
-	}
-	if u.Steps > 0 {
-		w.Whose += " among any " + counted(u.Steps, "step")
-		w.Aged = fmt.Sprintf("the events of a user among any %d steps", u.Steps)
-		w.Also += ", among any user_window_steps"
-	}
-	return w
-}
 
 // Validate checks the numbers. Under a lifetime scope whose stream does not end, the loss of a user who never stops
 // sending events has no bound. So the unit must state among how many steps events are exchanged.

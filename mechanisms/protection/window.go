@@ -16,22 +16,7 @@ func (Window) ForLife() bool { return false }
 func (Window) Memory() (steps uint64, decays bool) { return 0, false }
 func (w Window) RoundedUp(powers bool) Scope       { return Window{Steps: fit(w.Steps, powers)} }
 func (w Window) Figures() Figures                  { return Figures{Window: w.Steps} }
-func (w Window) Ages() []Age                       { return spans(w.Steps, "W", "within_window", "windows") }
-func (w Window) Logged() []Age                     { return w.Ages() }
 func (w Window) BackgroundSteps() uint64           { return w.Steps }
-
-// Words returns texts that name W.
-func (w Window) Words() Words {
-	claim := fmt.Sprintf(" among the newest %d steps, more for older ones", w.Steps)
-	if w.Steps == 1 {
-		claim = " of the newest step"
-	}
-	return Words{
-		Letter: "W", Length: "W = " + counted(w.Steps, "step"), Claim: claim, Point: " at W", At: w.Steps,
-		Brief:   fmt.Sprintf(" of the newest %d steps", w.Steps),
-		Promise: "window differential privacy for each stream", Key: "window_steps", Steps: w.Steps,
-	}
-}
 
 // Validate refuses a window of 0 steps.
 func (w Window) Validate() error {

@@ -5,12 +5,13 @@ import (
 	"strconv"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Publish appends the actions of a round. All of them have the same point.
 func (c Config) Publish(
-	dst []operators.Decision, round uint64, point []float64, extras []schemas.ExtraValue,
+	dst []operators.Decision, round uint64, point []float64, extras []decision.ExtraValue,
 ) []operators.Decision {
 	first := c.First(round)
 	for k := range uint64(c.Actions) {
@@ -37,7 +38,7 @@ func Opposite(play uint64, r operators.Range, u, factor float64) (with, without 
 	record := func(sign float64) operators.Record {
 		return operators.Record{
 			Key:   strconv.AppendUint(nil, play, 10),
-			Event: schemas.Event{Numbers: []float64{r.Beyond(u, sign, factor)}},
+			Event: event.Event{Numbers: []float64{r.Beyond(u, sign, factor)}},
 		}
 	}
 	return record(1), record(-1)

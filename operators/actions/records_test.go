@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestValuesAreCentredAndClamped checks that every value of a record is mapped to [−½, ½], and the ends of the range to
 // ±½. A record without a value gives NaN.
 func TestValuesAreCentredAndClamped(t *testing.T) {
 	record := func(numbers ...float64) operators.Record {
-		return operators.Record{Event: schemas.Event{Numbers: numbers}}
+		return operators.Record{Event: event.Event{Numbers: numbers}}
 	}
 	tiny, inf := math.SmallestNonzeroFloat64, math.Inf(1)
 	for _, r := range []operators.Range{

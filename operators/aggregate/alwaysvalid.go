@@ -10,7 +10,9 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/experiment"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // tested holds the settings of an experiment. A nil *tested means that there is no experiment.
@@ -137,9 +139,9 @@ func (c *operator) wantUnits(v *operators.Values, t *tested) {
 }
 
 // propensities parses p|p|…; it returns nil if the text is not a list of this form.
-func propensities(text string) (list []float64) {
-	for part := range strings.SplitSeq(text, "|") {
-		p, err := schemas.ParseNumber(part)
+func propensities(s string) (list []float64) {
+	for part := range strings.SplitSeq(s, "|") {
+		p, err := text.ParseNumber(part)
 		if err != nil || !(p >= 0.001 && p <= 0.999) {
 			return nil
 		}
@@ -184,38 +186,38 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 }
 
 // testExtras returns the members that an experiment adds to decisions.
-func (c operator) testExtras() []schemas.Extra {
+func (c operator) testExtras() []decision.Extra {
 	if c.test == nil {
 		return nil
 	}
-	add := func(all []schemas.Extra, kind schemas.ExtraKind, name, text string) []schemas.Extra {
-		return append(all, schemas.Extra{Name: name, Kind: kind, Text: text})
+	add := func(all []decision.Extra, kind decision.ExtraKind, name, text string) []decision.Extra {
+		return append(all, decision.Extra{Name: name, Kind: kind, Text: text})
 	}
-	sequence := func(all []schemas.Extra, name, what string) []schemas.Extra {
-		all = add(all, schemas.ExtraNumbers, name, what)
-		all = add(all, schemas.ExtraNumbers, name+"_low", "Lower ends of confidence sequences with "+name+".")
-		return add(all, schemas.ExtraNumbers, name+"_high", "Upper ends of confidence sequences with "+name+".")
+	sequence := func(all []decision.Extra, name, what string) []decision.Extra {
+		all = add(all, decision.ExtraNumbers, name, what)
+		all = add(all, decision.ExtraNumbers, name+"_low", "Lower ends of confidence sequences with "+name+".")
+		return add(all, decision.ExtraNumbers, name+"_high", "Upper ends of confidence sequences with "+name+".")
 	}
 	all := sequence(nil, "effect", "What each arm but the control adds to the mean outcome, a weighted average over the experiment so far. "+
 		"Its sequences cover sampling and the noise of privacy, of all arms at all looks together.")
-	all = add(all, schemas.ExtraNumbers, "effect_e", "e-values of no effect, by arm: one of 20 says at least as much as p = 0.05, at any time.")
-	all = add(all, schemas.ExtraNumbers, "effect_p", "p-values of no effect, by arm, valid at any time: the least 1/e so far.")
+	all = add(all, decision.ExtraNumbers, "effect_e", "e-values of no effect, by arm: one of 20 says at least as much as p = 0.05, at any time.")
+	all = add(all, decision.ExtraNumbers, "effect_p", "p-values of no effect, by arm, valid at any time: the least 1/e so far.")
 	if c.test.lift {
 		all = sequence(all, "lift", "Each arm's mean outcome in units of the control's; an upper end of 1.7976931348623157e308 says that there is none.")
 	}
 	all = sequence(all, "arm_mean", "Mean outcome of each arm, the control first; each sequence holds by itself.")
-	all = add(all, schemas.ExtraText, "verdict", "The arms that were found better than the control, at some look; each stays so. not shown: none was. "+
+	all = add(all, decision.ExtraText, "verdict", "The arms that were found better than the control, at some look; each stays so. not shown: none was. "+
 		"It never says that there is no difference.")
-	all = add(all, schemas.ExtraNumber, "stop_allowed", "1 where the experiment may be stopped on what it says; 0 before its first look, and where counts "+
+	all = add(all, decision.ExtraNumber, "stop_allowed", "1 where the experiment may be stopped on what it says; 0 before its first look, and where counts "+
 		"of arms do not fit their propensities.")
-	all = add(all, schemas.ExtraNumber, "balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no verdict.")
-	all = add(all, schemas.ExtraNumber, "looks", "Steps of the experiment so far.")
-	all = add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
-	return append(all, schemas.Extra{
-		Name: "experiment", Kind: schemas.ExtraNumber,
+	all = add(all, decision.ExtraNumber, "balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no verdict.")
+	all = add(all, decision.ExtraNumber, "looks", "Steps of the experiment so far.")
+	all = add(all, decision.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
+	return append(all, decision.Extra{
+		Name: "experiment", Kind: decision.ExtraNumber,
 		Text: "Number of the stream's experiment, from 1: all members above are of it alone. It has a probability of failing of its own.",
-	}, schemas.Extra{
-		Name: "experiment_step", Kind: schemas.ExtraNumber, Text: "The first step of the experiment.",
+	}, decision.Extra{
+		Name: "experiment_step", Kind: decision.ExtraNumber, Text: "The first step of the experiment.",
 	})
 }
 
@@ -227,7 +229,7 @@ func (c operator) Experiment() *operators.Experiment {
 	x := &operators.Experiment{
 		Arms: c.spec.armNames(), Alpha: c.test.alpha, Outcome: c.spec.value, Low: c.spec.low, High: c.spec.high,
 		Target: c.test.target, First: c.test.starts[0] + 1, Looks: experiment.FirstLook, Lift: c.test.lift,
-		Assigned: func(e schemas.Event) (arm int, outcome float64) {
+		Assigned: func(e event.Event) (arm int, outcome float64) {
 			cell, ok := c.spec.cell(e.Numbers)
 			if !ok || cell < 0 || cell >= c.spec.product() {
 				return -1, 0

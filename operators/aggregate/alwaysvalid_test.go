@@ -13,7 +13,8 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // ending returns a mechanism for a stream of the given number of steps.
@@ -36,8 +37,8 @@ func experimental(changed ...string) []string {
 }
 
 // members returns the members of a decision by name.
-func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
-	all := map[string]schemas.ExtraValue{}
+func members(c operator, d operators.Decision) map[string]decision.ExtraValue {
+	all := map[string]decision.ExtraValue{}
 	for i, x := range c.Extras() {
 		all[x.Name] = d.Extras[i]
 	}
@@ -45,12 +46,12 @@ func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
 }
 
 // converted returns the i-th event. Arms alternate, and the conversion rate of arm B is 1.5 times arm A's.
-func converted(i int) schemas.Event {
+func converted(i int) event.Event {
 	arm, y := float64(i%2), 0.0
 	if i%20 < 2 || i%40 == 3 {
 		y = 1
 	}
-	return schemas.Event{Numbers: []float64{arm, y}}
+	return event.Event{Numbers: []float64{arm, y}}
 }
 
 // TestExperimentsAreThoseOfTheEvents checks that without noise the effect, the lift and the means equal the ones
@@ -117,7 +118,7 @@ func TestGoldenExperiments(t *testing.T) {
 			}
 			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
 				for k, x := range c.Extras() {
-					if x.Kind == schemas.ExtraNumber {
+					if x.Kind == decision.ExtraNumber {
 						digest.Numbers(d.Extras[k].Number)
 					}
 					digest.Numbers(d.Extras[k].Numbers...)
@@ -148,7 +149,7 @@ func TestNoiseOfEffects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var all map[string]schemas.ExtraValue
+			var all map[string]decision.ExtraValue
 			for range 1500 {
 				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
 					all = members(c, d)

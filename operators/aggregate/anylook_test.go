@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestErrorsOfMachinesAtAnyLook checks error rates with the machines' own noise, carry and rounding. When the true
@@ -59,7 +59,7 @@ func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 				if rng.Float64() < run.shares[1] {
 					arm = 1
 				}
-				e := schemas.Event{Numbers: []float64{arm, run.outcome(rng)}}
+				e := event.Event{Numbers: []float64{arm, run.outcome(rng)}}
 				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
 					all := members(c, d)
 					missed = missed || all["effect_low"].Numbers[0] > 0 || all["effect_high"].Numbers[0] < 0

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // share is the name of the statistic that compares counts of arms.
@@ -71,8 +71,8 @@ func (s *specification) compared() (names []string) {
 
 // differenceExtras returns three members for each compared statistic: the differences, and the two ends of their
 // intervals.
-func (s *specification) differenceExtras() []schemas.Extra {
-	var extras []schemas.Extra
+func (s *specification) differenceExtras() []decision.Extra {
+	var extras []decision.Extra
 	for _, name := range s.compared() {
 		what := "means of the events"
 		if name == share {
@@ -83,8 +83,8 @@ func (s *specification) differenceExtras() []schemas.Extra {
 			{"_low", "Lower ends of intervals with the differences of the " + what + ", at 95 %: " + notATest},
 			{"_high", "Upper ends of intervals with the differences of the " + what + ", at 95 %: " + notATest},
 		} {
-			extras = append(extras, schemas.Extra{
-				Name: name + "_difference" + member.suffix, Kind: schemas.ExtraNumbers, Text: member.text,
+			extras = append(extras, decision.Extra{
+				Name: name + "_difference" + member.suffix, Kind: decision.ExtraNumbers, Text: member.text,
 			})
 		}
 	}
@@ -104,7 +104,7 @@ func (s *specification) differenceLabels() []string {
 }
 
 // appendDifferences appends the values of the members that differenceExtras describes, computed from totals.
-func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals) {
+func (s *specification) appendDifferences(extras []decision.ExtraValue, t totals) {
 	c, at := s.comparison(), 0
 	for _, statistic := range s.statistics {
 		shares := statistic == count && c.treatments > 1

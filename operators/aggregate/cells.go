@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // maxCells bounds the cells of a specification.
@@ -70,7 +70,7 @@ func (d dimension) label(place int) string {
 	return d.name + "=" + decimal(d.edge(place)) + ":" + decimal(d.edge(place+1))
 }
 
-func decimal(x float64) string { return string(schemas.AppendFloat(nil, x)) }
+func decimal(x float64) string { return string(text.AppendFloat(nil, x)) }
 
 // canonical returns the text of the dimension in the specification.
 func (d dimension) canonical() string {
@@ -81,14 +81,14 @@ func (d dimension) canonical() string {
 }
 
 // parseDimension parses name=text|text|… or name=from:to:bins.
-func parseDimension(text string) (d dimension, ok bool) {
-	name, rest, found := strings.Cut(text, "=")
+func parseDimension(s string) (d dimension, ok bool) {
+	name, rest, found := strings.Cut(s, "=")
 	d.name = strings.TrimSpace(name)
 	if !found || !isName(d.name) {
 		return d, false
 	}
 	if parts := strings.Split(rest, ":"); len(parts) == 3 && !strings.Contains(rest, "|") {
-		bins, err := schemas.ParseInt(parts[2])
+		bins, err := text.ParseInt(parts[2])
 		if r, ok := operators.ParseRange(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= maxCells {
 			d.from, d.to, d.bins = r.Low, r.High, bins
 			return d, true

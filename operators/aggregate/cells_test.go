@@ -7,7 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // TestPlacesAreThoseOfEdges checks that a number falls into the bin whose edges enclose it, at the edges and next to
@@ -93,25 +94,25 @@ func TestDescriptorAndEvents(t *testing.T) {
 		!slices.Equal(d.Increments, []string{"count", "sum"}) {
 		t.Errorf("descriptor %s", c.Descriptor())
 	}
-	decoder, err := schemas.NewDecoder(schemas.EventConfig{
+	decoder, err := event.NewJSONDecoder(event.Config{
 		Body: c.spec.body(), MaxBytes: 1000,
-		Features: schemas.FeatureConfig{Norm: "none"},
+		Features: event.FeatureConfig{Norm: "none"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]int{
+	for s, want := range map[string]int{
 		`{"carrier":"AA","hour":13,"delay":5}`:            3,
 		`{"carrier":"B6","hour":13,"delay":5}`:            4,
 		`{"carrier":"AA","hour":24,"delay":5,"weight":2}`: 4,
 		`{"hour":0,"carrier":"UA","delay":-1e300}`:        0,
 	} {
-		var e schemas.Event
-		if code := decoder.Decode(&e, []byte(text)); code != schemas.OK {
-			t.Fatalf("%s: %v", text, code)
+		var e event.Event
+		if code := decoder.Decode(&e, []byte(s)); code != text.OK {
+			t.Fatalf("%s: %v", s, code)
 		}
 		if cell, ok := c.spec.cell(e.Numbers[:2]); cell != want || !ok {
-			t.Errorf("%s: cell %d, want %d", text, cell, want)
+			t.Errorf("%s: cell %d, want %d", s, cell, want)
 		}
 	}
 }

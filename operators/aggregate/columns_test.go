@@ -10,7 +10,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/experiment"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // weighed returns a specification of two or three cells an arm, whose columns have unlike weights, and totals of
@@ -78,7 +79,7 @@ func TestDifferencesHaveTheNoiseOfTheirCells(t *testing.T) {
 	for _, cells := range []string{"variant=a|b|c,hour=0:24:3", "hour=0:24:3,variant=a|b|c"} {
 		c, x := weighed(t, cells)
 		s := &c.spec
-		extras := make([]schemas.ExtraValue, len(s.differenceExtras()))
+		extras := make([]decision.ExtraValue, len(s.differenceExtras()))
 		s.appendDifferences(extras, x)
 		share := func(arm string, other int) interval.Estimate {
 			part, rest := x.column(cellOf(t, s, arm, other), 0, 0.5), 0.0
@@ -183,7 +184,7 @@ func TestExperimentsReadAllCells(t *testing.T) {
 				want[arm].Count++
 				want[arm].Value += x
 				want[arm].Square += x*x - 0.5
-				if len(machine.Add(nil, operators.Record{Event: schemas.Event{Numbers: numbers}})) == 0 {
+				if len(machine.Add(nil, operators.Record{Event: event.Event{Numbers: numbers}})) == 0 {
 					continue
 				}
 				for k, got := range machine.test.arms {

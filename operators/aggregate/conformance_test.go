@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // kinds are specifications that together use every feature.
@@ -48,9 +48,9 @@ var kinds = []struct {
 }
 
 // drawn returns random events of the specification, some of them outside its cells.
-func drawn(s *specification, count int, seed uint64) []schemas.Event {
+func drawn(s *specification, count int, seed uint64) []event.Event {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	events := make([]schemas.Event, count)
+	events := make([]event.Event, count)
 	for i := range events {
 		for _, d := range s.dimensions {
 			x := float64(rng.IntN(d.size()+1)) - 1

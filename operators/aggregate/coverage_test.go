@@ -18,7 +18,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 var (
@@ -35,7 +35,7 @@ func seeds() int { return tiertest.Runs(8, 20) }
 type study struct {
 	kind   mechanisms.Config
 	lines  []string
-	events []schemas.Event
+	events []event.Event
 	every  int     // number of steps between decisions
 	errors float64 // allowed error of a share, in standard errors
 }
@@ -301,16 +301,16 @@ func lifetime(memory, batch uint64) mechanisms.Config {
 }
 
 // synthetic returns events of two dimensions. Cells differ greatly in size, and values and weights are skewed.
-func synthetic(n int, sizes ...int) []schemas.Event {
+func synthetic(n int, sizes ...int) []event.Event {
 	rng := rand.New(rand.NewPCG(9, 9))
-	events := make([]schemas.Event, n)
+	events := make([]event.Event, n)
 	for i := range events {
 		var numbers []float64
 		for _, size := range sizes {
 			numbers = append(numbers, math.Floor(float64(size)*math.Pow(rng.Float64(), 2)))
 		}
 		numbers = append(numbers, 40*rng.ExpFloat64()-30+10*numbers[0])
-		events[i] = schemas.Event{Numbers: numbers, Weight: 2.5 * rng.Float64()}
+		events[i] = event.Event{Numbers: numbers, Weight: 2.5 * rng.Float64()}
 	}
 	return events
 }
@@ -341,9 +341,9 @@ func TestCoverage(t *testing.T) {
 }
 
 // spread returns n events without dimensions, whose values are evenly spread over [0, 1].
-func spread(n int) []schemas.Event {
+func spread(n int) []event.Event {
 	rng := rand.New(rand.NewPCG(10, 9))
-	events := make([]schemas.Event, n)
+	events := make([]event.Event, n)
 	for i := range events {
 		events[i].Numbers = []float64{rng.Float64()}
 	}
@@ -388,7 +388,7 @@ func TestCoverageOfFlights(t *testing.T) {
 }
 
 // flights reads the given columns of all flights that have them.
-func flights(t *testing.T, columns ...string) (events []schemas.Event) {
+func flights(t *testing.T, columns ...string) (events []event.Event) {
 	t.Helper()
 	choices := map[string][]string{
 		"carrier": {"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"},
@@ -405,7 +405,7 @@ func flights(t *testing.T, columns ...string) (events []schemas.Event) {
 			}
 		}
 		if len(numbers) == len(columns) {
-			events = append(events, schemas.Event{Numbers: numbers})
+			events = append(events, event.Event{Numbers: numbers})
 		}
 	})
 	return events

@@ -7,7 +7,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/aggregate/block"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Definition is the entry of aggregate in the registry of operators.
@@ -85,8 +86,8 @@ func statisticEntry(text string) (string, bool) {
 	return name, ok
 }
 
-func memoryEntry(text string) (string, bool) {
-	n, err := schemas.ParseCount(text)
+func memoryEntry(s string) (string, bool) {
+	n, err := text.ParseCount(s)
 	return strconv.FormatUint(n, 10), err == nil && n >= 2 && n <= 1<<20
 }
 
@@ -124,8 +125,8 @@ func specified(v *operators.Values) (s specification) {
 		product = float64(product * float64(d.size()))
 	}
 	v.Want("CELLS", product <= maxCells, "%g cells: above %d", product, maxCells)
-	v.Want("CELLS", len(s.dimensions) <= schemas.MaxMembers-2, "%d dimensions: above %d", len(s.dimensions),
-		schemas.MaxMembers-2)
+	v.Want("CELLS", len(s.dimensions) <= event.MaxMembers-2, "%d dimensions: above %d", len(s.dimensions),
+		event.MaxMembers-2)
 	return s
 }
 
@@ -135,7 +136,7 @@ func (s *specification) wantArms(v *operators.Values) {
 		return
 	}
 	i := slices.IndexFunc(s.dimensions, func(d dimension) bool { return d.name == s.arms })
-	v.Want("ARMS", i >= 0, "%s: not a column of ORIEL_CELLS", schemas.Shown([]byte(s.arms)))
+	v.Want("ARMS", i >= 0, "%s: not a column of ORIEL_CELLS", text.Shown([]byte(s.arms)))
 	if i < 0 {
 		s.arms = ""
 		return
@@ -146,23 +147,23 @@ func (s *specification) wantArms(v *operators.Values) {
 }
 
 // body returns the body of events: the dimensions, the value and the weight, by name.
-func (s *specification) body() schemas.Body {
-	b := schemas.Body{Name: "aggregate", Text: "One event: the columns of its cell, and what is summed there."}
+func (s *specification) body() event.Body {
+	b := event.Body{Name: "aggregate", Text: "One event: the columns of its cell, and what is summed there."}
 	for _, d := range s.dimensions {
-		m := schemas.Member{Name: d.name, Kind: schemas.KindNumber, Text: "Counted in " + d.canonical() + "."}
+		m := event.Member{Name: d.name, Kind: event.KindNumber, Text: "Counted in " + d.canonical() + "."}
 		if d.choices != nil {
-			m.Kind, m.Choices, m.Open = schemas.KindChoice, d.choices, true
+			m.Kind, m.Choices, m.Open = event.KindChoice, d.choices, true
 		}
 		b.Members = append(b.Members, m)
 	}
 	if s.value != "" {
-		b.Members = append(b.Members, schemas.Member{
-			Name: s.value, Kind: schemas.KindNumber, Text: "Clamped to " + decimal(s.low) + " … " + decimal(s.high) + ".",
+		b.Members = append(b.Members, event.Member{
+			Name: s.value, Kind: event.KindNumber, Text: "Clamped to " + decimal(s.low) + " … " + decimal(s.high) + ".",
 		})
 	}
 	if s.weightMax > 0 {
-		b.Members = append(b.Members, schemas.Member{
-			Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1, Text: "Clamped to " + decimal(s.weightMax) + ".",
+		b.Members = append(b.Members, event.Member{
+			Name: "weight", Kind: event.KindWeight, Optional: true, Default: 1, Text: "Clamped to " + decimal(s.weightMax) + ".",
 		})
 	}
 	return b

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // bounded returns the statistics that are ratios of released numbers. The widths of their intervals depend on the
@@ -18,12 +18,12 @@ func (s *specification) bounded() []string {
 func member(statistic string) string { return strings.ReplaceAll(statistic, ".", "_") }
 
 // intervalExtras returns two members for each bounded statistic: the lower ends and the upper ends.
-func (s *specification) intervalExtras() []schemas.Extra {
-	var extras []schemas.Extra
+func (s *specification) intervalExtras() []decision.Extra {
+	var extras []decision.Extra
 	for _, statistic := range s.bounded() {
 		for _, end := range []struct{ name, text string }{{"low", "Lower"}, {"high", "Upper"}} {
-			extras = append(extras, schemas.Extra{
-				Name: member(statistic) + "_" + end.name, Kind: schemas.ExtraNumbers,
+			extras = append(extras, decision.Extra{
+				Name: member(statistic) + "_" + end.name, Kind: decision.ExtraNumbers,
 				Text: end.text + " end of an interval with the " + statistic + " of the events, at 95 %, by view, then cell.",
 			})
 		}
@@ -32,7 +32,7 @@ func (s *specification) intervalExtras() []schemas.Extra {
 }
 
 // appendIntervals appends the intervals of a view, cell by cell, to the members of intervalExtras.
-func (s *specification) appendIntervals(extras []schemas.ExtraValue, t totals) {
+func (s *specification) appendIntervals(extras []decision.ExtraValue, t totals) {
 	at := 0
 	for k, statistic := range s.statistics {
 		if statistic == count || statistic == sum {

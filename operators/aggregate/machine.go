@@ -7,7 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine is an operators.Machine. The index of a decision is its step. No decision is due before the first record.
@@ -24,14 +24,14 @@ type Machine struct {
 	scratch    []float64             // scratch for interval.Ranks
 
 	point       []float64 // numbers of the decision
-	extras      []schemas.ExtraValue
-	intervals   []schemas.ExtraValue // intervals, a slice of extras
-	differences []schemas.ExtraValue // differences, a slice of extras
+	extras      []decision.ExtraValue
+	intervals   []decision.ExtraValue // intervals, a slice of extras
+	differences []decision.ExtraValue // differences, a slice of extras
 
-	shown  *schemas.ExtraValue  // marks, an element of extras; nil in plans without marks
-	added  *schemas.ExtraValue  // increments, an element of extras
-	test   *running             // nil if there is no experiment
-	tested []schemas.ExtraValue // members of the experiment, a slice of extras
+	shown  *decision.ExtraValue  // marks, an element of extras; nil in plans without marks
+	added  *decision.ExtraValue  // increments, an element of extras
+	test   *running              // nil if there is no experiment
+	tested []decision.ExtraValue // members of the experiment, a slice of extras
 
 	compared comparison
 	differed []string // statistics whose differences are published with marks
@@ -102,30 +102,30 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 // prepare allocates everything that decisions need, so that no step allocates.
 func (m *Machine) prepare(c operator) error {
 	m.point = make([]float64, 0, len(m.views)*m.spec.numbers())
-	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
+	m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, len(m.views))})
 	if m.spec.weights.Mean > 0 {
-		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
+		m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, len(m.views))})
 	}
 	from := len(m.extras)
 	for range m.spec.intervalExtras() {
-		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.views)*m.spec.cells())})
+		m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, 0, len(m.views)*m.spec.cells())})
 	}
 	to := len(m.extras)
 	for range m.spec.differenceExtras() {
-		m.extras = append(m.extras, schemas.ExtraValue{
+		m.extras = append(m.extras, decision.ExtraValue{
 			Numbers: make([]float64, 0, len(m.views)*m.spec.comparison().size()),
 		})
 	}
 	end := len(m.extras)
 	m.compared, m.differed = m.spec.comparison(), m.spec.compared()
-	m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.newMarks()})
+	m.extras = append(m.extras, decision.ExtraValue{Numbers: m.newMarks()})
 	if c.test != nil {
 		var err error
 		if m.test, err = newRunning(c, m.Stream); err != nil {
 			return err
 		}
 		for range c.testExtras() {
-			m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, m.spec.comparison().arms)})
+			m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, 0, m.spec.comparison().arms)})
 		}
 	}
 	tests := len(m.extras)
@@ -149,8 +149,8 @@ func (m *Machine) prepare(c operator) error {
 		windows[i] = m.spec.countDeviation(m.Stream.WindowDeviation(0, 1<<i))
 	}
 	at := len(m.extras)
-	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))},
-		schemas.ExtraValue{Numbers: windows}, schemas.ExtraValue{Numbers: m.Stream.IncrementFilter()})
+	m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, 0, len(m.sums))},
+		decision.ExtraValue{Numbers: windows}, decision.ExtraValue{Numbers: m.Stream.IncrementFilter()})
 	m.added = &m.extras[at]
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // quiet returns a machine without noise.
@@ -42,7 +42,7 @@ func (p *plain) step() {
 	}
 }
 
-func (p *plain) add(e schemas.Event) {
+func (p *plain) add(e event.Event) {
 	cell := 0
 	for i, d := range p.spec.dimensions {
 		place := -1

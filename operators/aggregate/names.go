@@ -8,7 +8,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // difference is the suffix of the member that holds a statistic's differences between arms.
@@ -45,7 +45,7 @@ func (c operator) Numbers() *operators.Numbers {
 	for _, memory := range c.memories {
 		name(memory, c.spec.compared(), c.spec.differenceLabels(), difference)
 	}
-	n.Read = func(d schemas.Decision) ([]operators.Estimate, error) {
+	n.Read = func(d decision.Decision) ([]operators.Estimate, error) {
 		return read(n.Names, c.spec.numbers(), len(c.memories)*c.spec.numbers(), d)
 	}
 	return n
@@ -69,7 +69,7 @@ func (s *specification) reach(statistic string) (low, high float64) {
 // read returns the numbers of a decision: first the numbers of its point, then the numbers in separate members. The
 // interval ends of counts and sums follow from the deviations of the views. The interval ends of other numbers are
 // members, ordered by view and then by cell.
-func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Estimate, err error) {
+func read(names []operators.Named, aView, points int, d decision.Decision) (numbers []operators.Estimate, err error) {
 	if len(d.Point) != points {
 		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)
 	}

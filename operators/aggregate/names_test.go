@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestReadingsMatchTheDecision checks each number and its ends, as read from published bytes, by view, statistic
@@ -31,11 +31,11 @@ func TestReadingsMatchTheDecision(t *testing.T) {
 			t.Fatal(err)
 		}
 		numbers := c.Numbers()
-		encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, c.Extras())
+		encoder := decision.NewEncoder(decision.Config{Stream: "0"}, c.Extras())
 		decisions := 0
 		for _, e := range drawn(&c.spec, 300, 5) {
 			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-				published, err := schemas.ParseDecision(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
+				published, err := decision.Parse(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestReadingsMatchTheDecision(t *testing.T) {
 		if decisions != 100 {
 			t.Errorf("%s: %d decisions", name, decisions)
 		}
-		if _, err := numbers.Read(schemas.Decision{Point: make([]float64, len(c.memories)*c.spec.numbers())}); err == nil {
+		if _, err := numbers.Read(decision.Decision{Point: make([]float64, len(c.memories)*c.spec.numbers())}); err == nil {
 			t.Error("intervals of a decision that says none")
 		}
 	}

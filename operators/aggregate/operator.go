@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // operator implements operators.Operator.
@@ -34,33 +34,33 @@ var (
 
 // Extras returns the members: the noise of a count and of a sum at each view; intervals of means and variances; with a
 // memory, the memory; and increments with the noise of their sums, where they are asked for.
-func (c operator) Extras() []schemas.Extra {
-	extras := []schemas.Extra{{
-		Name: "count_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
+func (c operator) Extras() []decision.Extra {
+	extras := []decision.Extra{{
+		Name: "count_deviation", Kind: decision.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
 	}}
 	if c.spec.weights.Mean > 0 {
-		extras = append(extras, schemas.Extra{
-			Name: "sum_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a sum of values, by view.",
+		extras = append(extras, decision.Extra{
+			Name: "sum_deviation", Kind: decision.ExtraNumbers, Text: "Standard deviation of the noise of a sum of values, by view.",
 		})
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
 	extras = append(extras, c.spec.differenceExtras()...)
-	extras = append(extras, schemas.Extra{
-		Name: "shown", Kind: schemas.ExtraNumbers,
+	extras = append(extras, decision.Extra{
+		Name: "shown", Kind: decision.ExtraNumbers,
 		Text: "1 for each number that is more than noise, else 0: of a ratio, whether the count below it exceeds 12 standard deviations " +
 			"of its noise. The numbers of decision in their order, and behind them those of differences.",
 	})
 	extras = append(extras, c.testExtras()...)
 	extras = append(extras, operators.LifetimeMembers(c.terms)...)
 	if c.increments {
-		extras = append(extras, schemas.Extra{
-			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",
-		}, schemas.Extra{
-			Name: "window_deviation", Kind: schemas.ExtraNumbers,
+		extras = append(extras, decision.Extra{
+			Name: "increments", Kind: decision.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",
+		}, decision.Extra{
+			Name: "window_deviation", Kind: decision.ExtraNumbers,
 			Text: "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of a count; between two lengths straight in " +
 				"logarithms of both, to a per cent; of other columns times increment_deviations of the descriptor.",
-		}, schemas.Extra{
-			Name: "increment_filter", Kind: schemas.ExtraNumbers,
+		}, decision.Extra{
+			Name: "increment_filter", Kind: decision.ExtraNumbers,
 			Text: "What the noise of increments follows from exactly: P, steps between two resets, then poles q, then residues R, in units of " +
 				"2⁻³⁰. Increment t has e_j of the draw of step t − j of its block: e_0 = 1, e_j = −Σ R·q^(j−1).",
 		})

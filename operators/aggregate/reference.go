@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference is the operators.ReferenceModel. It searches each dimension for an event's place from first to last, and
@@ -142,7 +142,7 @@ func (s *specification) column(dst []float64, x float64) {
 // not changed.
 func (t *reference) record(cell int, x, factor float64) operators.Record {
 	beyond := float64(operators.CanaryFactor * factor)
-	e := schemas.Event{Weight: 1}
+	e := event.Event{Weight: 1}
 	product := t.spec.product()
 	stride := product
 	for _, d := range t.spec.dimensions {

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/experiment"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // running is the experiment of a machine.
@@ -121,9 +121,9 @@ func (x *running) take(stream *mechanisms.Stream) {
 }
 
 // write writes the members of testExtras.
-func (x *running) write(extras []schemas.ExtraValue) {
+func (x *running) write(extras []decision.ExtraValue) {
 	at := 0
-	next := func() *schemas.ExtraValue { at++; return &extras[at-1] }
+	next := func() *decision.ExtraValue { at++; return &extras[at-1] }
 	lists := func(n int) (lists [3]*[]float64) {
 		for i := range n {
 			lists[i] = &next().Numbers

@@ -9,7 +9,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // TestMarksFollowTheNoise checks that each number has one mark, in the order of the names. Counts and sums have
@@ -31,13 +32,13 @@ func TestMarksFollowTheNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		numbers, members := c.Numbers(), c.Extras()
-		at := slices.IndexFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
-		encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, members)
+		at := slices.IndexFunc(members, func(x decision.Extra) bool { return x.Name == "shown" })
+		encoder := decision.NewEncoder(decision.Config{Stream: "0"}, members)
 		seen := map[bool]int{}
 		for i := range 400 {
-			e := schemas.Event{Numbers: []float64{float64(i % 2), float64(i / 2 % 24), float64(i%240 - 60)}}
+			e := event.Event{Numbers: []float64{float64(i % 2), float64(i / 2 % 24), float64(i%240 - 60)}}
 			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-				published, err := schemas.ParseDecision(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
+				published, err := decision.Parse(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +119,7 @@ func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 // its complete public range.
 func TestDecisionsWithoutMarksHideCompleteRanges(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")
-	d := schemas.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []schemas.ExtraMember{
+	d := decision.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []decision.ExtraMember{
 		{Name: "count_deviation", JSON: "[1]"},
 		{Name: "mean_low", JSON: "[-60,-59,10]"},
 		{Name: "mean_high", JSON: "[180,180,30]"},

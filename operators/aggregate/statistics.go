@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // These are the statistics. The name of a quantile is p and a percentage, for example p50 and p99.9.
@@ -23,7 +23,7 @@ const minWeight = 1e-3
 // percentOf parses the name of a quantile; it returns 0 for any other name.
 func percentOf(name string) float64 {
 	digits, found := strings.CutPrefix(name, "p")
-	percent, err := schemas.ParseNumber(digits)
+	percent, err := text.ParseNumber(digits)
 	if !found || err != nil || strings.Trim(digits, "0123456789.") != "" || !(percent >= 0.01 && percent <= 99.99) {
 		return 0
 	}
@@ -31,12 +31,12 @@ func percentOf(name string) float64 {
 }
 
 // parseStatistic parses a name, or name*weight.
-func parseStatistic(text string) (name string, weight float64, ok bool) {
-	name, factor, weighted := strings.Cut(text, "*")
+func parseStatistic(s string) (name string, weight float64, ok bool) {
+	name, factor, weighted := strings.Cut(s, "*")
 	name, weight = strings.TrimSpace(name), 1
 	if weighted {
 		var err error
-		if weight, err = schemas.ParseNumber(factor); err != nil {
+		if weight, err = text.ParseNumber(factor); err != nil {
 			return name, weight, false
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestFindingsAreThoseOfTheMembers checks that the findings read from a published decision equal those of the
@@ -18,10 +18,10 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 	for i := range 6000 {
 		e := converted(i)
 		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-			line := schemas.NewEncoder(schemas.DecisionConfig{
+			line := decision.NewEncoder(decision.Config{
 				Stream: "0", Mechanism: "blt", Window: 1, Batch: 100, Epsilon: 1, Adjacency: "replace", Unit: "event",
 			}, c.Extras()).Append(nil, d.Step, d.Step, d.Point, d.Extras)
-			parsed, err := schemas.ParseDecision(line)
+			parsed, err := decision.Parse(line)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // noisy opens a machine by a plan, over a stream whose noise is determined by its key.
@@ -241,7 +241,7 @@ func TestTurnsDoNotAllocate(t *testing.T) {
 	}
 	c, m := config(t, ending(100, 1), experimental("EXPERIMENT_STEP="+strings.Join(steps, ","), "TARGET=1000")...)
 	machine, dst := quiet(t, c, m), make([]operators.Decision, 0, 1)
-	r := operators.Record{Event: schemas.Event{Numbers: []float64{1, 1}}}
+	r := operators.Record{Event: event.Event{Numbers: []float64{1, 1}}}
 	machine.Add(dst, r)
 	if n := testing.AllocsPerRun(maxTurns-3, func() { machine.Add(dst, r) }); n > 0 {
 		t.Errorf("%g allocations a step", n)

@@ -6,7 +6,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // BenchmarkAdd measures adding losses of actions to a machine that publishes two actions for each loss.
@@ -18,7 +18,7 @@ func BenchmarkAdd(b *testing.B) {
 			m := open(b, c, released(c, 1), 1, false)
 			b.Run(rule+"/arms="+strconv.Itoa(arms), func(b *testing.B) {
 				made, key := m.Open(nil), []byte(nil)
-				event := schemas.Event{Numbers: []float64{0.5}}
+				event := event.Event{Numbers: []float64{0.5}}
 				b.ReportAllocs()
 				for i := int64(0); b.Loop(); i++ {
 					key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%64, 10)

@@ -12,7 +12,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // kinds are configurations that together cover the settings.
@@ -104,7 +104,7 @@ func TestALossMovesOneRelease(t *testing.T) {
 			}
 			r := operators.Record{
 				Key:   strconv.AppendUint(nil, c.Actions.First(uint64(i/2)+1)+uint64(i%2), 10),
-				Event: schemas.Event{Numbers: []float64{x}},
+				Event: event.Event{Numbers: []float64{x}},
 			}
 			if made := machine.Add(nil, r); len(made) > 0 {
 				sums = append(sums, machine.Stream.Sum(0)[0])
@@ -141,7 +141,7 @@ func TestGoldenActions(t *testing.T) {
 				got += decisions[0].Extras[0].Text
 			}
 			loss := float64(k%5) / 5
-			event := schemas.Event{Numbers: []float64{loss}}
+			event := event.Event{Numbers: []float64{loss}}
 			decisions = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, k), Event: event})
 		}
 		if got != want {
@@ -171,7 +171,7 @@ func TestUselessFeedbackIsNull(t *testing.T) {
 	c := config(ucb, 1, 0)
 	tags := map[[32]byte]bool{}
 	for _, r := range []operators.Record{
-		{Null: true}, {Null: true, Key: []byte("1")}, {Event: schemas.Event{Numbers: []float64{math.NaN()}}, Key: []byte("1")},
+		{Null: true}, {Null: true, Key: []byte("1")}, {Event: event.Event{Numbers: []float64{math.NaN()}}, Key: []byte("1")},
 	} {
 		m := open(t, c, released(c, 1), 1, false)
 		m.Open(nil)

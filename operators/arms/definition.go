@@ -9,7 +9,8 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of arms in the registry of operators.
@@ -49,9 +50,9 @@ var settings = slices.Insert([]operators.Setting{
 	},
 }, 2, actions.Settings("all of one arm")...)
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "arms", Text: "The loss of a play; the record key is the play's index.",
-	Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber, Text: "What the play cost."}},
+	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "What the play cost."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
@@ -86,8 +87,8 @@ type operator struct{ Config }
 var _ operators.Audited = operator{}
 
 // Extras returns the one further member of decisions, the name of the arm.
-func (c operator) Extras() []schemas.Extra {
-	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText, Text: "What to play; the decision is its place in ORIEL_ARMS, from 0."}}
+func (c operator) Extras() []decision.Extra {
+	return []decision.Extra{{Name: "arm", Kind: decision.ExtraText, Text: "What to play; the decision is its place in ORIEL_ARMS, from 0."}}
 }
 
 // Require sets the contribution: one number of absolute value at most ½, so that exchanging an answer moves a release

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestEstimatesOfExp3Uniform checks each line of the proof of Theorem 3 on draws of the rule itself, with the worst
@@ -122,7 +122,7 @@ func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 			}
 			lost += loss
 			r := operators.Record{
-				Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{loss}},
+				Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{loss}},
 			}
 			r.Identity.Offset = int64(play)
 			if next := machine.Add(nil, r); len(next) > 0 {

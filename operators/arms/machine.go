@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // rule chooses arms. It depends only on released numbers.
@@ -33,7 +33,7 @@ type Machine struct {
 
 	contribution [1]float64
 	point        [1]float64
-	extra        [1]schemas.ExtraValue
+	extra        [1]decision.ExtraValue
 }
 
 // playedRound is a round that was published.

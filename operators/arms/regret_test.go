@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // released returns the configuration of a mechanism that gives each step a release of its own.
@@ -84,7 +84,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 		}
 	}
 	record := func(key string, loss float64) {
-		r := operators.Record{Key: []byte(key), Event: schemas.Event{Numbers: []float64{loss}}}
+		r := operators.Record{Key: []byte(key), Event: event.Event{Numbers: []float64{loss}}}
 		r.Identity.Offset = int64(records)
 		records++
 		if made := m.Add(nil, r); len(made) > 0 {

@@ -16,7 +16,7 @@ import (
 	"oriel/operators/actions"
 	"oriel/operators/convex"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // slowBaseline computes β from all releases, all sums of directions, and the baselines that the steps used.
@@ -121,7 +121,7 @@ func (w prices) regret(t *testing.T, c Config, m mechanisms.Config, found bool, 
 			}
 		}
 		r := operators.Record{
-			Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{loss}},
+			Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{loss}},
 		}
 		r.Identity.Offset = int64(play)
 		if next := machine.Add(nil, r); len(next) > 0 {

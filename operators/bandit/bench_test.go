@@ -6,7 +6,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // answering returns a function that answers the next action, and reads the next round when a step closes.
@@ -18,7 +18,7 @@ func answering(tb testing.TB, n int) func() {
 	}
 	m := open(tb, c, mechanism(c, "blt", 1), 1, false)
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
-	event := schemas.Event{Numbers: []float64{0.5}}
+	event := event.Event{Numbers: []float64{0.5}}
 	return func() {
 		key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%64, 10)
 		r := operators.Record{Key: key, Event: event}

@@ -10,7 +10,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of bandit in the registry of operators.
@@ -108,9 +109,9 @@ var settings = append([]operators.Setting{
 	},
 }, actions.Settings("about one centre")...)
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "bandit", Text: "The loss of a play; the record key is the play's index.",
-	Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber, Text: "What the play cost."}},
+	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "What the play cost."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
@@ -177,13 +178,13 @@ var (
 )
 
 // Extras returns the members: the centre, the estimated baseline, the memory if there is one, and the window of users.
-func (c operator) Extras() []schemas.Extra {
-	all := []schemas.Extra{{
-		Name: "centre", Kind: schemas.ExtraNumbers,
+func (c operator) Extras() []decision.Extra {
+	all := []decision.Extra{{
+		Name: "centre", Kind: decision.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
 			"this.",
 	}, {
-		Name: "baseline", Kind: schemas.ExtraNumber,
+		Name: "baseline", Kind: decision.ExtraNumber,
 		Text: "What losses of the open step are measured from: their mean, as found in what was released before.",
 	}}
 	return append(all, operators.LifetimeMembers(c.terms)...)

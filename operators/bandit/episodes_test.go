@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestEpisodesStartAnew checks centres with Doubling. The centre of a round is the projection of its episode's start
@@ -64,7 +64,7 @@ func TestEpisodesStartAnew(t *testing.T) {
 				contributions = append(contributions, contribution)
 			}
 			made = machine.Add(made[:0], operators.Record{
-				Key: strconv.AppendInt(nil, int64(round), 10), Event: schemas.Event{Numbers: []float64{loss}},
+				Key: strconv.AppendInt(nil, int64(round), 10), Event: event.Event{Numbers: []float64{loss}},
 			})
 		}
 	}

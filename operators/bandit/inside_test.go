@@ -16,7 +16,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // rounding is the allowed relative error of a sum. The test allows no error in signs and in the ends of a box.
@@ -161,7 +161,7 @@ func TestNoActionLeavesItsSet(t *testing.T) {
 				made = nil
 				for _, d := range last {
 					next := machine.Add(nil, operators.Record{
-						Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{d.Point[0]}},
+						Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{d.Point[0]}},
 					})
 					if made = append(made, next...); len(next) > 0 {
 						break
@@ -198,7 +198,7 @@ func TestCentresAreSettled(t *testing.T) {
 		made := machine.Open(nil)
 		machine.mirror.centre[0] *= 1 + 1e-8
 		machine.Add(nil, operators.Record{
-			Key: strconv.AppendUint(nil, made[0].Index, 10), Event: schemas.Event{Numbers: []float64{0.5}},
+			Key: strconv.AppendUint(nil, made[0].Index, 10), Event: event.Event{Numbers: []float64{0.5}},
 		})
 		if !x.in(machine.mirror.centre) {
 			t.Errorf("%s: a centre stays at %v", x.spec.Name, machine.mirror.centre)
@@ -303,7 +303,7 @@ func TestRegretOnASimplex(t *testing.T) {
 				outside += 1 / float64(total)
 			}
 			r := operators.Record{
-				Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{far * far / 2}},
+				Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{far * far / 2}},
 			}
 			r.Identity.Offset = int64(i)
 			if next := machine.Add(nil, r); len(next) > 0 {

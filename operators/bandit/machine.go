@@ -7,7 +7,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. Its decisions are actions; the index is the number of the action.
@@ -26,7 +26,7 @@ type Machine struct {
 	middle []float64 // point towards which centres are scaled
 	points []float64 // the points of a round
 	shown  []float64 // the round's published centre, if actions must stay in the set
-	extras []schemas.ExtraValue
+	extras []decision.ExtraValue
 }
 
 // New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
@@ -67,7 +67,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		m.episodeStart = episodeStart{before: make([]float64, n), since: make([]float64, n)}
 	}
 	m.u.use([seedLen]byte{}) // a placeholder: Open or Restore sets the real seed
-	m.extras = []schemas.ExtraValue{{Numbers: m.shown}, {}}
+	m.extras = []decision.ExtraValue{{Numbers: m.shown}, {}}
 	m.extras = operators.AppendLifetimeMembers(m.extras, stream.Terms())
 	m.defineState()
 	return m, nil

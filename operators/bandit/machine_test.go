@@ -329,7 +329,7 @@ func TestNoRoundIsDueAfterTheEnd(t *testing.T) {
 		{goesOn, 100 * c.Rounds, c.Actions.Actions},
 	} {
 		if _, count := open(t, c, x.m, 1, false).Due(x.step); count != x.want {
-			t.Errorf("%s: %d plays are due after step %d, want %d", x.m.Scope.Words().Length, count, x.step, x.want)
+			t.Errorf("%s: %d plays are due after step %d, want %d", x.m.Words().Length, count, x.step, x.want)
 		}
 	}
 }

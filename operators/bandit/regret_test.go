@@ -14,7 +14,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // seeds returns the number of seeds over which regret is averaged.
@@ -119,7 +119,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 	var made []operators.Decision
 	record := func(name uint64, loss float64) {
 		key = strconv.AppendUint(key[:0], name, 10)
-		r := operators.Record{Key: key, Event: schemas.Event{Numbers: []float64{loss}}}
+		r := operators.Record{Key: key, Event: event.Event{Numbers: []float64{loss}}}
 		r.Identity.Offset = records
 		records++
 		if made = m.Add(made[:0], r); len(made) > 0 {

@@ -15,7 +15,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestSmoothingMovesALossByItsSlope checks |f − f̂| ≤ ζL, and that the difference is ζ·n/(n+1) if f is the distance
@@ -188,9 +188,9 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 			machine.Open(nil)
 			for i, e := range optest.Feedback(60, -2, 3) {
 				if i == changed && run == 1 {
-					e = schemas.Event{Numbers: []float64{1e9}}
+					e = event.Event{Numbers: []float64{1e9}}
 				} else if i == changed {
-					e = schemas.Event{Numbers: []float64{-1e9}}
+					e = event.Event{Numbers: []float64{-1e9}}
 				}
 				if made := machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e}); len(made) > 0 {
 					all[run] = append(all[run], append([]float64(nil), machine.Stream.Sum(0)...))
@@ -330,7 +330,7 @@ func TestDecayFollowsAChange(t *testing.T) {
 				}
 				r := operators.Record{
 					Key:   strconv.AppendUint(nil, d.Index, 10),
-					Event: schemas.Event{Numbers: []float64{0.5 + slope*d.Point[0]}},
+					Event: event.Event{Numbers: []float64{0.5 + slope*d.Point[0]}},
 				}
 				r.Identity.Offset = int64(play)
 				if next := machine.Add(nil, r); len(next) > 0 {

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // band adapts the ends of a band so that it keeps the level of Config.Band (PROOF.md, claim 5). Each event of a step is
@@ -72,7 +73,7 @@ func newBand(c Config, p Params, stream *mechanisms.Stream) (*band, error) {
 }
 
 // mark writes 1 in the column of the kind of miss that an event is at the decision x, and 0 in the other column.
-func (b *band) mark(dst, x []float64, e schemas.Event) {
+func (b *band) mark(dst, x []float64, e event.Event) {
 	clear(dst)
 	if column := b.rule.miss(b.shown, x, e); column >= 0 {
 		dst[column] = 1
@@ -143,14 +144,14 @@ func (b *band) excess(column int, t uint64) float64 {
 
 // write fills the members of a decision after t steps: the ends of the band around a prediction, its level, and a bound
 // on the difference between the level and the share of events within the band.
-func (b *band) write(dst []schemas.ExtraValue, t uint64) {
+func (b *band) write(dst []decision.ExtraValue, t uint64) {
 	low, high := b.rule.ends(b.shown)
 	dst[0].Number, dst[1].Number, dst[2].Number = low, high, b.rule.level
 	dst[3].Number = b.rule.maxError(t, b.stream.Batch(), b.noise)
 }
 
 // bandExtras describes the members of decisions that write fills.
-func bandExtras(c Config) []schemas.Extra {
+func bandExtras(c Config) []decision.Extra {
 	if c.Band.Level == 0 {
 		return nil
 	}
@@ -160,12 +161,12 @@ func bandExtras(c Config) []schemas.Extra {
 		low = "0: a label is in the set of labels where 1 minus its probability is within band_low and band_high."
 		high = "Upper end of 1 minus the probability of labels in the set."
 	}
-	return []schemas.Extra{
-		{Name: "band_low", Kind: schemas.ExtraNumber, Text: low},
-		{Name: "band_high", Kind: schemas.ExtraNumber, Text: high},
-		{Name: "band_level", Kind: schemas.ExtraNumber, Text: "Share of events whose label is to be within the band."},
+	return []decision.Extra{
+		{Name: "band_low", Kind: decision.ExtraNumber, Text: low},
+		{Name: "band_high", Kind: decision.ExtraNumber, Text: high},
+		{Name: "band_level", Kind: decision.ExtraNumber, Text: "Share of events whose label is to be within the band."},
 		{
-			Name: "band_error_most", Kind: schemas.ExtraNumber,
+			Name: "band_error_most", Kind: decision.ExtraNumber,
 			Text: "Most by which the share of all events so far within the bands of their time differs from band_level, for every " +
 				"sequence of events, noise being within its bound with a probability of 0.95.",
 		},

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // banded returns a configuration with a band around numbers from −1 to 1, whose level and step are dyadic, and a
@@ -106,7 +106,7 @@ func TestBandTelescopes(t *testing.T) {
 			if i/1000%2 == 1 {
 				y = 1 // all events are above, until the band has its largest width
 			}
-			r := record(i, schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1})
+			r := record(i, event.Event{Vector: event.Vector{Values: a}, Label: y, Weight: 1})
 			r.Null = i%11 == 10
 			for _, d := range l.add(r, high, low, lattice.Dot(a, decision), y) {
 				copy(decision, d.Point)
@@ -192,7 +192,7 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 				a := direction(rng, 2, 0.2)
 				f := lattice.Dot(a, decision)
 				y := choose(i, f, low, high)
-				r := record(i, schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1})
+				r := record(i, event.Event{Vector: event.Vector{Values: a}, Label: y, Weight: 1})
 				events++
 				for _, d := range l.add(r, high, low, f, min(max(y, -1), 1)) {
 					copy(decision, d.Point)
@@ -234,7 +234,7 @@ func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
 			noise = machine.band.noise
 			at := 0
 			for step := uint64(1); step <= steps[len(steps)-1]; step++ {
-				r := record(int(step)+1000*run, schemas.Event{})
+				r := record(int(step)+1000*run, event.Event{})
 				r.Null = true
 				machine.Add(nil, r)
 				if step != steps[at] {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestMissesAreOfClampedNumbers compares misses with their definition: label and prediction are clamped first, the
@@ -15,7 +15,7 @@ func TestMissesAreOfClampedNumbers(t *testing.T) {
 	c, _ := banded(t, 0, 1)
 	c.Band.Labels = operators.Range{Low: -2, High: 1}
 	rule := newBandRule(c)
-	vector := schemas.Vector{Values: []float64{1, 0}}
+	vector := event.Vector{Values: []float64{1, 0}}
 	far := []float64{0, 0.25, 0.5, 1, 1.5, 3, 1e9, 1e300}
 	for _, upper := range []float64{-1, 0.25, 2, rule.most} {
 		for _, lower := range []float64{-0.25, 1, 2.5, rule.most} {
@@ -24,7 +24,7 @@ func TestMissesAreOfClampedNumbers(t *testing.T) {
 				for _, weight := range far {
 					for _, sign := range []float64{1, -1} {
 						y, f := sign*size, weight
-						got := rule.miss(shown, []float64{f, 0}, schemas.Event{Vector: vector, Label: y})
+						got := rule.miss(shown, []float64{f, 0}, event.Event{Vector: vector, Label: y})
 						y = math.Max(-2, math.Min(1, y))
 						f = math.Max(-rule.reach, math.Min(rule.reach, f))
 						want := -1
@@ -40,7 +40,7 @@ func TestMissesAreOfClampedNumbers(t *testing.T) {
 						if got >= 0 && shown[0] == rule.most && shown[1] == rule.most {
 							t.Errorf("label %g, prediction %g miss the widest band", sign*size, weight)
 						}
-						mirrored := rule.miss(shown, []float64{-weight, 0}, schemas.Event{Vector: vector, Label: sign * size})
+						mirrored := rule.miss(shown, []float64{-weight, 0}, event.Event{Vector: vector, Label: sign * size})
 						if shown[0] == rule.most && mirrored == 0 || shown[1] == rule.most && mirrored == 1 {
 							t.Errorf("label %g, prediction %g: column %d, beyond the largest end", sign*size, -weight, mirrored)
 						}

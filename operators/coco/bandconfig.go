@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Band is a band around predictions that must contain a given share of all labels. With the logistic loss it is a set
@@ -138,7 +138,7 @@ func wantsGaussian(name string) bool {
 
 // beyondBand changes the labels of canaries so that one is above every band and the other below every band. It does
 // nothing if labels are classes.
-func (c Config) beyondBand(events ...*schemas.Event) {
+func (c Config) beyondBand(events ...*event.Event) {
 	if c.bandColumns() < 2 {
 		return
 	}

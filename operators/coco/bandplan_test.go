@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // setsOf returns the configuration of banded with sets of labels in place of a band.
@@ -111,10 +111,10 @@ func TestConformanceWithABand(t *testing.T) {
 				c, m = setsOf(t, memory, 2)
 			}
 			c.EmitEvery = 2
-			events := make([]schemas.Event, 40)
+			events := make([]event.Event, 40)
 			for i := range events {
-				events[i] = schemas.Event{
-					Vector: schemas.Vector{Values: direction(rng, 2, rng.Float64())}, Label: float64(1 - i%2*2), Weight: 1,
+				events[i] = event.Event{
+					Vector: event.Vector{Values: direction(rng, 2, rng.Float64())}, Label: float64(1 - i%2*2), Weight: 1,
 				}
 			}
 			t.Run(fmt.Sprintf("memory=%d/sets=%v", memory, sets), func(t *testing.T) {
@@ -147,13 +147,13 @@ func TestReferenceOfABandAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		misses := 0
-		var events []schemas.Event
+		var events []event.Event
 		for range 600 {
 			label := 2*rng.Float64() - 1
 			if sets {
 				label = math.Copysign(1, label)
 			}
-			events = append(events, schemas.Event{Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: label, Weight: 1})
+			events = append(events, event.Event{Vector: event.Vector{Values: direction(rng, 2, 1)}, Label: label, Weight: 1})
 		}
 		other := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2})) // this stream has the same noise
 		optest.ReferenceAgrees(t, "band", machine, func(r operators.Record) []float64 {

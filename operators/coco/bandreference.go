@@ -4,7 +4,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/elementary"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // referenceBand is the band of a reference model: the last published band, with which it compares events.
@@ -24,7 +24,7 @@ func (b *referenceBand) observe(d operators.Decision) {
 	}
 }
 
-func (b *referenceBand) contribution(dst []float64, c Config, x []float64, e schemas.Event) {
+func (b *referenceBand) contribution(dst []float64, c Config, x []float64, e event.Event) {
 	clear(dst)
 	if len(dst) == 0 {
 		return

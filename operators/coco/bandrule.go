@@ -6,7 +6,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/elementary"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // bandRule holds the constants of a band. An end is at distance c·sinh(z) from the prediction. So a miss changes an end
@@ -26,7 +26,7 @@ type bandRule struct {
 	unit    float64 // c, or ¼ for sets
 	most    float64 // D and a little more, the largest end; least is the smallest end
 	least   float64
-	predict func(x []float64, e schemas.Event) float64
+	predict func(x []float64, e event.Event) float64
 }
 
 const (
@@ -113,7 +113,7 @@ func (r *bandRule) ends(shown []float64) (low, high float64) {
 }
 
 // miss returns the column in which an event counts as a miss, or −1 if it is within the band.
-func (r *bandRule) miss(shown, x []float64, e schemas.Event) int {
+func (r *bandRule) miss(shown, x []float64, e event.Event) int {
 	f := min(max(r.predict(x, e), -r.reach), r.reach)
 	if r.sets {
 		if wrong(float64(e.Label*f)) > shown[0] {

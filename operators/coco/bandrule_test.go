@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestBandShown checks that the end of a band is a bounded, increasing function of z, and that the ends of a band never
@@ -42,7 +42,7 @@ func TestBandShown(t *testing.T) {
 			t.Errorf("%+v: band from %g to %g", x, low, high)
 		}
 		for _, y := range []float64{-1, -0.5, 0, 0.5, 1} {
-			e := schemas.Event{Vector: schemas.Vector{Values: []float64{0, 0}}, Label: y, Weight: 1}
+			e := event.Event{Vector: event.Vector{Values: []float64{0, 0}}, Label: y, Weight: 1}
 			want := -1
 			switch {
 			case y > high:
@@ -64,7 +64,7 @@ func TestBandShown(t *testing.T) {
 	}{
 		{0.5, 0, -1}, {0.49, 0, 0}, {0.7, -0.8, -1}, {0.68, -0.8, 0}, {1, -1, -1}, {5, -1, -1}, {0, 1, 0}, {-3, 1, 0},
 	} {
-		e := schemas.Event{Vector: schemas.Vector{Values: []float64{x.z, 0}}, Label: 1, Weight: 1}
+		e := event.Event{Vector: event.Vector{Values: []float64{x.z, 0}}, Label: 1, Weight: 1}
 		if got := rule.miss([]float64{rule.end(4 * x.q)}, []float64{1, 0}, e); got != x.want {
 			t.Errorf("%+v: column %d", x, got)
 		}
@@ -78,7 +78,7 @@ func TestMeansOfABandFollow(t *testing.T) {
 	machine := newMachine(t, c, m, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}))
 	b := machine.band
 	for i := range 800 {
-		r := record(i, schemas.Event{})
+		r := record(i, event.Event{})
 		r.Null = true
 		machine.Add(nil, r)
 		for k, z := range b.ends {
@@ -121,7 +121,7 @@ func TestAddWithABandDoesNotAllocate(t *testing.T) {
 	for _, name := range []string{"squared", "logistic"} {
 		c, m := bandedOrNot(t, name, 0.9)
 		machine := open(t, c, m, 1)
-		e := schemas.Event{Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
+		e := event.Event{Vector: event.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
 		dst, i := make([]operators.Decision, 0, 1), 0
 		if n := testing.AllocsPerRun(512, func() { dst = machine.Add(dst[:0], record(i, e)); i++ }); n != 0 {
 			t.Errorf("%s: %g allocations, want 0", name, n)

@@ -8,7 +8,7 @@ import (
 
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestABandStaysWhileAStepIsOpen checks that all events of a step are compared with the band that was published before
@@ -27,8 +27,8 @@ func TestABandStaysWhileAStepIsOpen(t *testing.T) {
 			published := slices.Clone(machine.band.shown)
 			moves := 0
 			for i := range 200 {
-				r := record(i, schemas.Event{
-					Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: float64(1 - i/5%2*2), Weight: 1,
+				r := record(i, event.Event{
+					Vector: event.Vector{Values: direction(rng, 2, 1)}, Label: float64(1 - i/5%2*2), Weight: 1,
 				})
 				made := machine.Add(nil, r)
 				if i%7 == 0 {
@@ -110,7 +110,7 @@ func TestAnchorsBringMissesBack(t *testing.T) {
 		fixed.band.lean = 0
 		rng := rand.New(rand.NewPCG(1, 34))
 		for i := range 24_000 {
-			e := schemas.Event{Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: 0.02 * rng.Float64(), Weight: 1}
+			e := event.Event{Vector: event.Vector{Values: direction(rng, 2, 1)}, Label: 0.02 * rng.Float64(), Weight: 1}
 			if sets {
 				e.Label = math.Copysign(1, e.Vector.Values[0])
 			}
@@ -174,7 +174,7 @@ func TestNoSequencePassesTheBoundOfASet(t *testing.T) {
 		for i := range 10_000 {
 			a := direction(rng, 2, 1)
 			y := label(i, lattice.Dot(a, machine.update.point()))
-			e := schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1}
+			e := event.Event{Vector: event.Vector{Values: a}, Label: y, Weight: 1}
 			machine.Add(nil, record(i, e))
 			farthest = max(farthest, math.Abs(machine.band.excess(0, machine.Steps())))
 		}

@@ -12,7 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // BenchmarkAdd measures one event, which is one step with one decision: logistic loss, dense features, W = 1024, and
@@ -67,9 +68,9 @@ func BenchmarkAdd(b *testing.B) {
 
 func benchmark(b *testing.B, m *Machine) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	events := make([]schemas.Event, 64)
+	events := make([]event.Event, 64)
 	for i := range events {
-		events[i] = schemas.Event{Vector: schemas.Vector{Values: direction(rng, 32, 1)}, Label: float64(1 - i%2*2), Weight: 1}
+		events[i] = event.Event{Vector: event.Vector{Values: direction(rng, 32, 1)}, Label: float64(1 - i%2*2), Weight: 1}
 	}
 	var dst []operators.Decision
 	i := 0
@@ -157,9 +158,9 @@ func BenchmarkDecision(b *testing.B) {
 			u, _ := grown(b, set, first, steps)
 			for form, name := range []string{dense, sparse} {
 				b.Run(fmt.Sprintf("form=%s/d=%d/first=%s/steps=%d", name, set.Dimension(), first, steps), func(b *testing.B) {
-					e := schemas.NewEncoder(schemas.DecisionConfig{
+					e := decision.NewEncoder(decision.Config{
 						Stream: "0", Mechanism: "blt", Window: 1024, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
-						Form: schemas.Form(form),
+						Form: decision.Form(form),
 					}, nil)
 					var line []byte
 					b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 	"oriel/operators/convex"
 	"oriel/operators/loss"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestConformance runs the suite over updates, sets and losses, each with batches of 1 and 3 and with and without
@@ -40,16 +40,16 @@ func TestConformance(t *testing.T) {
 						c.First = Vertex
 					}
 				}
-				events := make([]schemas.Event, 30)
+				events := make([]event.Event, 30)
 				for i := range events {
-					v := schemas.Vector{Values: make([]float64, 4)}
+					v := event.Vector{Values: make([]float64, 4)}
 					for j := range v.Values {
 						v.Values[j] = 0.5 + rng.Float64()
 					}
 					if i%4 == 3 {
-						v = schemas.Vector{Indices: []int32{0, 2}, Values: v.Values[:2]}
+						v = event.Vector{Indices: []int32{0, 2}, Values: v.Values[:2]}
 					}
-					events[i] = schemas.Event{Vector: v, Label: float64(1 - i%2*2), Weight: rng.Float64()}
+					events[i] = event.Event{Vector: v, Label: float64(1 - i%2*2), Weight: rng.Float64()}
 				}
 				m := mechanism(c, 4, batch)
 				t.Run(fmt.Sprintf("%s/%s/%s/B=%d", update, set, lossName, batch), func(t *testing.T) {

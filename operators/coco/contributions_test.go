@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // sharpest returns the mechanism with the contribution that a new deployment would have.
@@ -95,7 +95,7 @@ func adversaries(rng *rand.Rand, n int) []operators.Record {
 	for _, norm := range []float64{1, 1.5, 1e300, 0} {
 		for _, weight := range []float64{1, 2, 1e300, inf, -1} {
 			for _, label := range []float64{1, -1, math.NaN(), 1e300} {
-				e := schemas.Event{Vector: schemas.Vector{Values: direction(rng, n, 1)}, Label: label, Weight: weight}
+				e := event.Event{Vector: event.Vector{Values: direction(rng, n, 1)}, Label: label, Weight: weight}
 				for i := range e.Vector.Values {
 					e.Vector.Values[i] *= norm
 				}
@@ -104,7 +104,7 @@ func adversaries(rng *rand.Rand, n int) []operators.Record {
 		}
 	}
 	for _, bad := range []float64{inf, -inf, math.NaN()} {
-		e := schemas.Event{Vector: schemas.Vector{Values: direction(rng, n, 1)}, Label: 1, Weight: 1}
+		e := event.Event{Vector: event.Vector{Values: direction(rng, n, 1)}, Label: 1, Weight: 1}
 		e.Vector.Values[0] = bad
 		records = append(records, operators.Record{Event: e})
 	}
@@ -230,8 +230,8 @@ func TestEventsWithinBoundsAreNotClipped(t *testing.T) {
 						along[i] /= share
 					}
 				}
-				r := operators.Record{Event: schemas.Event{
-					Vector: schemas.Vector{Values: along}, Label: float64(1 - 2*rng.IntN(2)), Weight: 1,
+				r := operators.Record{Event: event.Event{
+					Vector: event.Vector{Values: along}, Label: float64(1 - 2*rng.IntN(2)), Weight: 1,
 				}}
 				if !c.Loss.Gradient(gradient, x, r.Event) {
 					t.Fatal("no gradient")
@@ -335,7 +335,7 @@ func TestPlanBytesOfContributions(t *testing.T) {
 func TestAddWithACentreDoesNotAllocate(t *testing.T) {
 	c := logistic(t, 32)
 	machine := open(t, c, sharpest(c, mechanism(c, 1024, 1)), 1)
-	e := schemas.Event{Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
+	e := event.Event{Vector: event.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
 	dst := make([]operators.Decision, 0, 1)
 	i := 0
 	if n := testing.AllocsPerRun(200, func() { dst = machine.Add(dst[:0], record(i, e)); i++ }); n != 0 {

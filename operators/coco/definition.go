@@ -9,7 +9,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Definition is the entry of coco in the registry of operators.
@@ -147,8 +147,8 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	if features == 0 && v.Norm == "unit" {
 		features = 1
 	}
-	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= schemas.MaxSparse,
-		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), schemas.MaxSparse)
+	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= decision.MaxSparse,
+		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), decision.MaxSparse)
 	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
 		"vertex: only ORIEL_UPDATE=llo with ORIEL_CONSTANTS=search begins there")
 	wantReleases(v)
@@ -168,9 +168,9 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Band: band, Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
 		Printed: printed,
 	}
-	form := schemas.Dense
+	form := decision.Dense
 	if v.Text("DECISIONS") == sparse {
-		form = schemas.Sparse
+		form = decision.Sparse
 	}
 	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms, form: form}, c.Validate()
 }
@@ -199,7 +199,7 @@ type operator struct {
 
 	radius float64          // radius of the set
 	terms  protection.Terms // who is protected, and for how long
-	form   schemas.Form
+	form   decision.Form
 }
 
 var (
@@ -223,11 +223,11 @@ func (c operator) Cautions() []string {
 		"from fewer events"}
 }
 
-func (c operator) Form() schemas.Form { return c.form }
+func (c operator) Form() decision.Form { return c.form }
 
 // Extras describes the members of decisions: the memory, if there is one; the window of users, which replaces the
 // ordinary window; and the band.
-func (c operator) Extras() []schemas.Extra {
+func (c operator) Extras() []decision.Extra {
 	return append(operators.LifetimeMembers(c.terms), bandExtras(c.Config)...)
 }
 

@@ -12,7 +12,7 @@ import (
 	"oriel/operators/coco"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Example learns in the unit ball from a stream of two-dimensional logistic events, in steps of two, under window (1,
@@ -40,7 +40,7 @@ func Example() {
 		panic(err)
 	}
 	for offset := range 4 {
-		event := schemas.Event{Vector: schemas.Vector{Values: []float64{0.6, 0.8}}, Label: 1, Weight: 1}
+		event := event.Event{Vector: event.Vector{Values: []float64{0.6, 0.8}}, Label: 1, Weight: 1}
 		record := operators.Record{Identity: noise.Identity{Offset: int64(offset)}, Event: event}
 		for _, d := range machine.Add(nil, record) {
 			fmt.Println("decision", d.Index, "of dimension", len(d.Point), "after event", offset)

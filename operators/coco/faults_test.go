@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/windowtree"
 	"oriel/operators"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // These are the constants of the audit (mechanisms/audit) of complete machines. It exchanges an event whose gradient is
@@ -75,7 +75,7 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 					Null:     place != 0 || !k.At(now),
 				}
 				if !r.Null {
-					r.Event = schemas.Event{Vector: schemas.Vector{Values: []float64{0.5, 0.5}}, Label: 1, Weight: 100}
+					r.Event = event.Event{Vector: event.Vector{Values: []float64{0.5, 0.5}}, Label: 1, Weight: 100}
 					if coin {
 						r.Event.Label = -1
 					}
@@ -109,7 +109,7 @@ type unweighted struct {
 	weight *float64
 }
 
-func (u unweighted) Gradient(dst, x []float64, e schemas.Event) bool {
+func (u unweighted) Gradient(dst, x []float64, e event.Event) bool {
 	*u.weight, e.Weight = e.Weight, 1
 	return u.Loss.Gradient(dst, x, e)
 }

@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
@@ -132,7 +132,7 @@ func digest(m *Machine) string {
 	hash := sha256.New()
 	var word [8]byte
 	for step := range 300 {
-		e := schemas.Event{Weight: float64(1+rng.IntN(4)) / 4, Label: float64(1 - 2*rng.IntN(2))}
+		e := event.Event{Weight: float64(1+rng.IntN(4)) / 4, Label: float64(1 - 2*rng.IntN(2))}
 		for range 7 {
 			e.Vector.Values = append(e.Vector.Values, float64(1+rng.IntN(1000))/300)
 		}

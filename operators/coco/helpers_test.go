@@ -19,7 +19,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 func mustLoss(t testing.TB, name string) loss.Loss {
@@ -153,12 +153,12 @@ func mustPlan(t testing.TB, c Config, m mechanisms.Config) Params {
 	return plan
 }
 
-func record(offset int, e schemas.Event) operators.Record {
+func record(offset int, e event.Event) operators.Record {
 	return operators.Record{Identity: noise.Identity{Offset: int64(offset), LeaderEpoch: 1}, Event: e}
 }
 
-func linear(v []float64) schemas.Event {
-	return schemas.Event{Vector: schemas.Vector{Values: v}, Weight: 1}
+func linear(v []float64) event.Event {
+	return event.Event{Vector: event.Vector{Values: v}, Weight: 1}
 }
 
 // direction returns a uniform point on the sphere of radius norm.

@@ -9,7 +9,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // update is the component in which the algorithms differ. It owns the released decision x_t.
@@ -31,9 +31,9 @@ type Machine struct {
 	means     *operators.Means // nil: decisions follow the newest sums
 	band      *band            // nil if there is none
 	columns   int              // number of columns of a contribution that belong to the band
-	extras    []schemas.ExtraValue
-	ends      []schemas.ExtraValue // the members of the band, a slice of extras
-	pull      float64              // the centre of contributions is pull·x + offset
+	extras    []decision.ExtraValue
+	ends      []decision.ExtraValue // the members of the band, a slice of extras
+	pull      float64               // the centre of contributions is pull·x + offset
 	offset    float64
 }
 
@@ -109,7 +109,7 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 			return nil, err
 		}
 		m.columns = m.band.rule.columns()
-		m.ends = make([]schemas.ExtraValue, len(bandExtras(c)))
+		m.ends = make([]decision.ExtraValue, len(bandExtras(c)))
 		m.extras = append(m.extras, m.ends...)
 		m.ends = m.extras[len(m.extras)-len(m.ends):]
 	}

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestFirstStepsByHand checks steps computed by hand. In the ball of radius 1, with µ = ½, λ_0 = 0 and no noise, x_2 =
@@ -43,7 +43,7 @@ func TestFirstStepsByHand(t *testing.T) {
 func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
 	c := sample(t, "simplex", 2)
 	m := quiet(t, c, mechanism(c, 4, 1))
-	m.Add(nil, record(0, schemas.Event{Vector: schemas.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
+	m.Add(nil, record(0, event.Event{Vector: event.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
 	want := []float64{1 / math.Sqrt2, -1 / math.Sqrt2}
 	if got := m.Stream.Sum(0); floats.Distance(got, want, 2) > 1e-6 {
 		t.Errorf("the stream sums %v, want %v", got, want)
@@ -60,7 +60,7 @@ func TestBatchTakesAllGradientsAtOneDecision(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Loss, c.StrongConvexity = mustLoss(t, "squared"), 1
 	m := quiet(t, c, mechanism(c, 4, 2))
-	e := schemas.Event{Vector: schemas.Vector{Values: []float64{1}}, Label: 0.5, Weight: 1}
+	e := event.Event{Vector: event.Vector{Values: []float64{1}}, Label: 0.5, Weight: 1}
 	// x_1 = 0 gives two gradients of −0.5, and µB = 2, so x_2 = 0.5. Then both gradients are 0, so x_3 = 1/4. Then they
 	// are −0.25 and null, so x_4 = 1.25/6.
 	for i, want := range []float64{0, 0.5, 0.5, 0.25, 0.25, 1.25 / 6} {
@@ -147,8 +147,8 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			c.Update, c.Loss = update, mustLoss(t, "logistic")
 			m := mechanism(c, 1024, 1)
 			machine, plain := open(t, c, m, 1), open(t, c, m, 1).Stream
-			e := schemas.Event{
-				Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1,
+			e := event.Event{
+				Vector: event.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1,
 			}
 			dst, i := make([]operators.Decision, 0, 1), 0
 			with := testing.AllocsPerRun(1024, func() {

@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // remembering returns a mechanism whose sums decay.
@@ -171,7 +171,7 @@ func TestConformanceOfSearchWithMemory(t *testing.T) {
 	for _, set := range byOracle {
 		c := sample(t, set, 4)
 		c.Update, c.Constants = LLO, Search
-		events := make([]schemas.Event, 48)
+		events := make([]event.Event, 48)
 		for i := range events {
 			events[i] = linear(direction(rng, 4, rng.Float64()))
 		}
@@ -189,10 +189,10 @@ func TestConformanceWithMemory(t *testing.T) {
 	for _, batch := range []uint64{1, 3} {
 		c := sample(t, "l2-ball", 3)
 		c.Loss = mustLoss(t, "logistic")
-		events := make([]schemas.Event, 30)
+		events := make([]event.Event, 30)
 		for i := range events {
-			events[i] = schemas.Event{
-				Vector: schemas.Vector{Values: []float64{rng.Float64(), rng.Float64(), rng.Float64()}}, Label: float64(1 - i%2*2),
+			events[i] = event.Event{
+				Vector: event.Vector{Values: []float64{rng.Float64(), rng.Float64(), rng.Float64()}}, Label: float64(1 - i%2*2),
 				Weight: 1,
 			}
 		}
@@ -220,7 +220,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 		machine := openPlan(t, c, m, plan, byte(run%250))
 		var last []operators.Decision
 		for i := range steps {
-			r := record(i+1000*run, schemas.Event{})
+			r := record(i+1000*run, event.Event{})
 			r.Null = true
 			last = machine.Add(last[:0], r)
 		}

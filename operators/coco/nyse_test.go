@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 const nyseStocks, nyseDays = 36, 5651
@@ -48,7 +48,7 @@ func logWealth(m *Machine, days [][]float64) float64 {
 	total := 0.0
 	for day, relatives := range days {
 		total += math.Log(floats.Dot(m.update.point(), relatives))
-		m.Add(nil, record(day, schemas.Event{Vector: schemas.Vector{Values: relatives}, Weight: 1}))
+		m.Add(nil, record(day, event.Event{Vector: event.Vector{Values: relatives}, Weight: 1}))
 	}
 	return total
 }

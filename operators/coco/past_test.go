@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // after returns the plan of a stream that continues after a decision, parsed from its stored form.
@@ -221,7 +221,7 @@ func TestConformanceWithAPast(t *testing.T) {
 	c := sample(t, "l2-ball", 3)
 	c.Loss = mustLoss(t, "logistic")
 	m := remembering(c, 4, 3)
-	events := make([]schemas.Event, 30)
+	events := make([]event.Event, 30)
 	for i := range events {
 		events[i] = linear(direction(rng, 3, rng.Float64()))
 		events[i].Label = float64(1 - i%2*2)

@@ -7,7 +7,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference is the operators.ReferenceModel of a machine that publishes every decision. A record contributes the
@@ -81,31 +81,31 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 //	quantile           as for absolute, with slope −τ or 1−τ
 //	portfolio          price relatives u plus a constant, which is orthogonal to the simplex; ⟨x, r⟩ is between 1 and the
 //	                   largest entry of r, times the scale
-func canaries(c Config, u []float64) (with, without schemas.Event) {
+func canaries(c Config, u []float64) (with, without event.Event) {
 	reach, clip := c.Set.MaxNorm(), c.Clip
-	event := func(factor, label, slope float64) schemas.Event {
+	ev := func(factor, label, slope float64) event.Event {
 		values := make([]float64, len(u))
 		for i, x := range u {
 			values[i] = float64(factor * x)
 		}
 		length := float64(max(factor, -factor) * slope) // length of the gradient without its weight
 		weight := float64(operators.CanaryFactor * max(1, clip/length))
-		return schemas.Event{Vector: schemas.Vector{Values: values}, Label: label, Weight: weight}
+		return event.Event{Vector: event.Vector{Values: values}, Label: label, Weight: weight}
 	}
 	switch l := c.Loss.(type) {
 	case loss.Linear:
-		return event(float64(operators.CanaryFactor*clip), 0, 1), event(float64(-operators.CanaryFactor*clip), 0, 1)
+		return ev(float64(operators.CanaryFactor*clip), 0, 1), ev(float64(-operators.CanaryFactor*clip), 0, 1)
 	case loss.Logistic:
-		return event(1/reach, -1, 0.25), event(1/reach, 1, 0.25)
+		return ev(1/reach, -1, 0.25), ev(1/reach, 1, 0.25)
 	case loss.Hinge:
-		return event(0.5/reach, -1, 1), event(0.5/reach, 1, 1)
+		return ev(0.5/reach, -1, 1), ev(0.5/reach, 1, 1)
 	case loss.Squared, loss.Absolute:
-		return event(1/reach, -2, 1), event(1/reach, 2, 1)
+		return ev(1/reach, -2, 1), ev(1/reach, 2, 1)
 	case loss.Quantile:
-		return event(1/reach, -2, 1-l.Tau), event(1/reach, 2, l.Tau)
+		return ev(1/reach, -2, 1-l.Tau), ev(1/reach, 2, l.Tau)
 	case loss.Portfolio:
-		with, without = event(-1, 0, 1), event(1, 0, 1) // the gradient is −r/⟨x, r⟩
-		for _, e := range []*schemas.Event{&with, &without} {
+		with, without = ev(-1, 0, 1), ev(1, 0, 1) // the gradient is −r/⟨x, r⟩
+		for _, e := range []*event.Event{&with, &without} {
 			least := slices.Min(e.Vector.Values)
 			for i := range e.Vector.Values {
 				e.Vector.Values[i] += 1 - least

@@ -8,7 +8,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of linucb in the registry of operators.
@@ -140,18 +140,18 @@ func armEntry(text string) (string, bool) {
 // noReward marks the reward of an event without a reward.
 const noReward = -math.MaxFloat64
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "linucb", Text: "A context, a reward, or a context with the arm that was played and its reward.",
-	Members: []schemas.Member{
+	Members: []event.Member{
 		{
-			Name: "features", Kind: schemas.KindFeatures, Optional: true,
+			Name: "features", Kind: event.KindFeatures, Optional: true,
 			Text: "The context, or the features of all candidates.",
 		},
 		{
-			Name: "arm", Kind: schemas.KindCount, Optional: true, Default: -1, Least: 0, Most: maxArms - 1,
+			Name: "arm", Kind: event.KindCount, Optional: true, Default: -1, Least: 0, Most: maxArms - 1,
 			Text: "The place of what was played, from 0; read where ORIEL_PLAYED is logged.",
 		},
-		{Name: "reward", Kind: schemas.KindNumber, Optional: true, Default: noReward, Text: "What the play brought."},
+		{Name: "reward", Kind: event.KindNumber, Optional: true, Default: noReward, Text: "What the play brought."},
 	},
 }
 

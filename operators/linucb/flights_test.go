@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 var (
@@ -125,8 +125,8 @@ func play(m *Machine, all []flight, p problem) float64 {
 	total, z := 0.0, make([]float64, m.rows.Features)
 	var dst []operators.Decision
 	for i, f := range all {
-		r := operators.Record{Identity: noise.Identity{Offset: int64(i)}, Event: schemas.Event{
-			Vector: schemas.Vector{Values: p.context(f)}, Weight: 1,
+		r := operators.Record{Identity: noise.Identity{Offset: int64(i)}, Event: event.Event{
+			Vector: event.Vector{Values: p.context(f)}, Weight: 1,
 		}}
 		arm := m.choose(z, r)
 		reward := p.reward(f, arm)

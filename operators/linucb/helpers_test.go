@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // kinds are configurations that together cover the settings, over all mechanisms that fit them.
@@ -67,22 +67,22 @@ func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mech
 
 // drawn returns random events with a context, an arm and a reward, dense and sparse. Some have long features or rewards
 // outside any range, and some lack a context, an arm or a reward.
-func drawn(c operator, count int, seed uint64) []schemas.Event {
+func drawn(c operator, count int, seed uint64) []event.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	events := make([]schemas.Event, count)
+	events := make([]event.Event, count)
 	d := c.dimension() * max(1, c.candidates)
 	for i := range events {
-		v := schemas.Vector{Values: make([]float64, d)}
+		v := event.Vector{Values: make([]float64, d)}
 		for j := range v.Values {
 			v.Values[j] = 0.5 * rng.NormFloat64()
 		}
 		if i%4 == 3 {
-			v = schemas.Vector{Indices: []int32{int32(d) - 1, 0}, Values: v.Values[:2]}
+			v = event.Vector{Indices: []int32{int32(d) - 1, 0}, Values: v.Values[:2]}
 		}
 		if i%13 == 6 {
-			v = schemas.Vector{}
+			v = event.Vector{}
 		}
-		events[i] = schemas.Event{
+		events[i] = event.Event{
 			Vector: v, Numbers: []float64{float64(rng.IntN(c.choices())), 3*rng.Float64() - 1},
 		}
 		switch i % 17 {

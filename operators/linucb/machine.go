@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. No decision is due before the first record.
@@ -25,9 +25,9 @@ type Machine struct {
 
 	row          []float64 // a row of the table, scratch
 	best         []float64 // z of the best choice so far, scratch
-	extras       []schemas.ExtraValue
-	points       []float64            // points of a step's actions
-	actionExtras []schemas.ExtraValue // extras of a step's actions
+	extras       []decision.ExtraValue
+	points       []float64             // points of a step's actions
+	actionExtras []decision.ExtraValue // extras of a step's actions
 	spaces       string
 	digits       int // largest number of characters of a choice
 }
@@ -62,9 +62,9 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if m.model, err = newModel(c, stream); err != nil {
 		return nil, err
 	}
-	m.extras = make([]schemas.ExtraValue, modelExtras)
+	m.extras = make([]decision.ExtraValue, modelExtras)
 	if c.served {
-		m.extras = append(m.extras, make([]schemas.ExtraValue, servedExtras)...)
+		m.extras = append(m.extras, make([]decision.ExtraValue, servedExtras)...)
 		if m.table, err = pending.New(c.waiting); err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m.extras[atOffset].Number = c.middle
 	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
 	if c.served {
-		m.points, m.actionExtras = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
+		m.points, m.actionExtras = make([]float64, c.batch), make([]decision.ExtraValue, int(c.batch)*len(m.extras))
 	}
 	m.note()
 	m.defineState()

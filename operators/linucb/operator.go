@@ -14,7 +14,8 @@ import (
 	"oriel/operators/loss"
 	"oriel/operators/moments"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // operator implements operators.Operator.
@@ -56,41 +57,41 @@ func (c operator) choices() int { return max(c.candidates, len(c.arms)) }
 
 // Extras returns the members that describe how to read the weights and how they were solved. For an action they also
 // give the choice and the key that it answers.
-func (c operator) Extras() []schemas.Extra {
-	all := []schemas.Extra{
+func (c operator) Extras() []decision.Extra {
+	all := []decision.Extra{
 		{
-			Name: "offset", Kind: schemas.ExtraNumber,
+			Name: "offset", Kind: decision.ExtraNumber,
 			Text: "A reward is predicted as this and the inner product of features and an arm's weights.",
 		},
-		{Name: "width", Kind: schemas.ExtraNumber, Text: "The largest β of an arm, in units of half the range of rewards."},
+		{Name: "width", Kind: decision.ExtraNumber, Text: "The largest β of an arm, in units of half the range of rewards."},
 		{
-			Name: "shift", Kind: schemas.ExtraNumber,
+			Name: "shift", Kind: decision.ExtraNumber,
 			Text: "The most that was added to the diagonal of an arm's released second moments of features of norm 1.",
 		},
 		{
-			Name: "doublings", Kind: schemas.ExtraNumber,
+			Name: "doublings", Kind: decision.ExtraNumber,
 			Text: "How often a shift has had to be doubled, of all arms and models so far: 0 when it is large enough.",
 		},
 	}
 	if c.served {
 		all = append(all,
-			schemas.Extra{
-				Name: "arm", Kind: schemas.ExtraText,
+			decision.Extra{
+				Name: "arm", Kind: decision.ExtraText,
 				Text: "The name of what to play; empty in a model, and where there is nothing to play.",
 			},
-			schemas.Extra{
-				Name: "key", Kind: schemas.ExtraText,
+			decision.Extra{
+				Name: "key", Kind: decision.ExtraText,
 				Text: "The record key of the context that an action is for; empty in a model.",
 			},
-			schemas.Extra{
-				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that the texts of all actions for a key have equally many bytes.",
+			decision.Extra{
+				Name: "space", Kind: decision.ExtraText, Text: "Spaces, so that the texts of all actions for a key have equally many bytes.",
 			},
-			schemas.Extra{
-				Name: "filler", Kind: schemas.ExtraNumber,
+			decision.Extra{
+				Name: "filler", Kind: decision.ExtraNumber,
 				Text: "A power of ten, so that the decision and this number together have equally many characters in all actions; 0 in a model.",
 			},
-			schemas.Extra{
-				Name: "answers", Kind: schemas.ExtraText,
+			decision.Extra{
+				Name: "answers", Kind: decision.ExtraText,
 				Text: "What an action answers, by the record's key alone: context, which waits for its reward from then on; reward, under a key " +
 					"that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.",
 			},
@@ -170,7 +171,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 
 // usable reports whether a decoder can have made the event: its vector is of the configured dimension or noReward, and
 // its values are numbers.
-func (c operator) usable(e schemas.Event) bool {
+func (c operator) usable(e event.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
 		return false
 	}
@@ -188,7 +189,7 @@ func finite(values []float64) bool {
 
 // context writes the features of one choice of a usable event, divided by X and shortened to norm 1 if they are longer,
 // to dst of length d. It returns false if the event does not have this choice.
-func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) context(dst []float64, v event.Vector, choice int) bool {
 	if c.candidates == 0 {
 		if len(v.Values) == 0 || choice < 0 || choice >= len(c.arms) {
 			return false
@@ -202,10 +203,10 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 }
 
 // candidate writes the features of a candidate, which are its range of coordinates in the event's vector.
-func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) candidate(dst []float64, v event.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
-		return len(v.Values) > 0 && loss.Normalised(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
+		return len(v.Values) > 0 && loss.Normalised(dst, event.Vector{Values: v.Values[choice*d:][:d]}, c.features)
 	}
 	clear(dst)
 	for k, at := range v.Indices {
@@ -213,7 +214,7 @@ func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 			dst[int(at)%d] = v.Values[k]
 		}
 	}
-	return loss.Normalised(dst, schemas.Vector{Values: dst}, c.features)
+	return loss.Normalised(dst, event.Vector{Values: dst}, c.features)
 }
 
 // block returns the block of sums to which the row of a choice is added.
@@ -225,7 +226,7 @@ func (c operator) block(choice int) int {
 }
 
 // reward maps an event's reward to [−1, 1]. some is false if the event has no reward.
-func (c operator) reward(e schemas.Event) (y float64, some bool) {
+func (c operator) reward(e event.Event) (y float64, some bool) {
 	if e.Numbers[1] == noReward {
 		return 0, false
 	}

@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // recorder is a sum that records the contributions that each step adds to it.
@@ -123,8 +123,8 @@ func TestAPairChangesOneContribution(t *testing.T) {
 			replace, _ := c.rows.Distances(plan.Component(0).Grid)
 			contexts, records := drawn(c, 120, 5), make([]operators.Record, 120)
 			other := func(r operators.Record) operators.Record { // returns a different record with the same key
-				r.Null, r.Event = rng.IntN(6) == 0, schemas.Event{
-					Vector:  schemas.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
+				r.Null, r.Event = rng.IntN(6) == 0, event.Event{
+					Vector:  event.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
 					Numbers: []float64{-1, 1e6 * rng.NormFloat64()},
 				}
 				for i := range r.Event.Vector.Values {
@@ -216,8 +216,8 @@ func TestActionsOfAGroup(t *testing.T) {
 				}
 				for _, place := range pair {
 					exchanged[place] = true
-					changed[place].Event = schemas.Event{
-						Vector:  schemas.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
+					changed[place].Event = event.Event{
+						Vector:  event.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
 						Numbers: []float64{-1, 1e6 * rng.NormFloat64()},
 					}
 					for i := range changed[place].Event.Vector.Values {

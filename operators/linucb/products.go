@@ -10,7 +10,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // products holds public features φ of arms that share one weight vector. The features of a choice are z = x ⊗ φ, both
@@ -31,11 +32,11 @@ func productEntry(text string) (canonical string, ok bool) {
 	return name, ok
 }
 
-func parseProduct(text string) (name string, features []float64, ok bool) {
-	parts := strings.Split(text, ":")
+func parseProduct(s string) (name string, features []float64, ok bool) {
+	parts := strings.Split(s, ":")
 	name, ok = armEntry(strings.TrimSpace(parts[0]))
 	for _, part := range parts[1:] {
-		x, err := schemas.ParseNumber(part)
+		x, err := text.ParseNumber(part)
 		if err != nil || !(math.Abs(x) <= 1e12) {
 			return "", nil, false
 		}
@@ -84,7 +85,7 @@ func (c *operator) configureProducts(v *operators.Values, lines []string) {
 func (c operator) dimension() int { return c.rows.Features / max(1, c.products.length) }
 
 // product writes x ⊗ φ for an arm: for each feature of the context in turn, its products with all features of the arm.
-func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
+func (c operator) product(dst []float64, v event.Vector, arm int) bool {
 	d, m := c.dimension(), c.products.length
 	if !loss.Normalised(dst[:d], v, c.features) {
 		return false

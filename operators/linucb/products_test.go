@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // unnoised returns a machine over sums without noise, and without a shift.
@@ -125,7 +125,7 @@ func TestProductsFindWeights(t *testing.T) {
 		for math.Abs(x[0]) > 2.5 {
 			x[0] /= 2
 		}
-		e := schemas.Event{Vector: schemas.Vector{Values: x}, Numbers: []float64{float64(arm), mean(x, arm)}}
+		e := event.Event{Vector: event.Vector{Values: x}, Numbers: []float64{float64(arm), mean(x, arm)}}
 		made = m.Add(made[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	}
 	for k, w := range made[0].Point {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference implements operators.ReferenceModel for logged events: the contribution of a record does not depend on
@@ -121,7 +121,7 @@ func (t reference) record(choice int, row []float64, factor float64) operators.R
 		values[at+i] = float64(float64(x*t.features) * beyond)
 	}
 	reward := t.middle + float64(float64(row[d]*t.half)*beyond)
-	return operators.Record{Event: schemas.Event{
-		Vector: schemas.Vector{Values: values}, Numbers: []float64{float64(choice), reward}, Weight: 1,
+	return operators.Record{Event: event.Event{
+		Vector: event.Vector{Values: values}, Numbers: []float64{float64(choice), reward}, Weight: 1,
 	}}
 }

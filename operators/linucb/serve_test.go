@@ -12,7 +12,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/neighbours"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // world is a served machine with its latest publications.
@@ -22,18 +23,18 @@ type world struct {
 	offset  int64
 }
 
-func (w *world) add(key string, e schemas.Event) []operators.Decision {
+func (w *world) add(key string, e event.Event) []operators.Decision {
 	w.t.Helper()
 	r := operators.Record{Key: []byte(key), Event: e, Identity: noise.Identity{Offset: w.offset}}
 	w.offset++
 	return w.machine.Add(nil, r)
 }
 
-func context(z ...float64) schemas.Event {
-	return schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, noReward}}
+func context(z ...float64) event.Event {
+	return event.Event{Vector: event.Vector{Values: z}, Numbers: []float64{-1, noReward}}
 }
 
-func rewarded(r float64) schemas.Event { return schemas.Event{Numbers: []float64{-1, r}} }
+func rewarded(r float64) event.Event { return event.Event{Numbers: []float64{-1, r}} }
 
 func serving(t *testing.T, lines ...string) *world {
 	c, m := config(t, optest.Life(64), append([]string{
@@ -74,7 +75,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 			t.Fatal(err)
 		}
 		machine.answer([]byte("key"), none, toNothing)
-		var want [len(schemas.Encodings)]int
+		var want [len(decision.Encodings)]int
 		for choice := none; choice < c.choices(); choice++ {
 			for to := range answerTexts {
 				machine.answers[0] = answerKind(to)
@@ -84,7 +85,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 				}
 				if got != want {
 					t.Fatalf("%.40s: action %d to %s has %d bytes in %v, the first has %d", choices, choice, answerTexts[to], got,
-						schemas.Encodings, want)
+						decision.Encodings, want)
 				}
 			}
 		}
@@ -114,7 +115,7 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 		"rewards":  func(int) operators.Record { return operators.Record{Event: rewarded(1)} },
 		"nothing":  func(int) operators.Record { return operators.Record{Null: true} },
 		"either": func(i int) operators.Record {
-			return operators.Record{Event: []schemas.Event{context(0, 1), rewarded(0)}[i%2]}
+			return operators.Record{Event: []event.Event{context(0, 1), rewarded(0)}[i%2]}
 		},
 	} {
 		w := serving(t)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // servedReference implements operators.ReferenceModel for a machine that serves actions. It derives the waiting
@@ -65,7 +65,7 @@ func (t *servedReference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null || w.context.Null || w.choice == none {
 		return false
 	}
-	whole := schemas.Event{
+	whole := event.Event{
 		Vector: w.context.Event.Vector, Numbers: []float64{float64(w.choice), r.Event.Numbers[1]}, Weight: 1,
 	}
 	return t.reference.Contribution(dst, operators.Record{Event: whole})
@@ -94,11 +94,11 @@ func (t *servedReference) Canary(u []float64, factor float64) (with, without ope
 }
 
 // Records returns the context and the reward of an event. Both are null records if the event is one.
-func (t *servedReference) Records(event operators.Record) (records []operators.Record, lag uint64) {
-	context, reward := event, event
-	if !event.Null {
+func (t *servedReference) Records(e operators.Record) (records []operators.Record, lag uint64) {
+	context, reward := e, e
+	if !e.Null {
 		context.Event.Numbers = []float64{none, noReward}
-		reward.Event = schemas.Event{Numbers: []float64{none, event.Event.Numbers[1]}, Weight: 1}
+		reward.Event = event.Event{Numbers: []float64{none, e.Event.Numbers[1]}, Weight: 1}
 	}
 	return []operators.Record{context, reward}, 0
 }

@@ -16,7 +16,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // covering simulates rewards with known true weights. A machine with ORIEL_CONFIDENCE must estimate these weights
@@ -34,7 +34,7 @@ type covering struct {
 }
 
 // event returns a context, or as many candidates as configured.
-func (w *covering) event() schemas.Event {
+func (w *covering) event() event.Event {
 	z := make([]float64, 3*max(1, w.machine.candidates))
 	for i := range z {
 		z[i] = w.rng.NormFloat64()

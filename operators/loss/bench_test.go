@@ -3,7 +3,7 @@ package loss
 import (
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 func BenchmarkGradient(b *testing.B) {
@@ -14,7 +14,7 @@ func BenchmarkGradient(b *testing.B) {
 	for _, name := range Names() {
 		b.Run("loss="+name+"/d=32", func(b *testing.B) {
 			l := mustParse(b, name)
-			e := schemas.Event{Vector: schemas.Vector{Values: a}, Label: 1, Weight: 1}
+			e := event.Event{Vector: event.Vector{Values: a}, Label: 1, Weight: 1}
 			b.ReportAllocs()
 			for b.Loop() {
 				l.Gradient(g, x, e)

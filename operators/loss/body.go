@@ -1,51 +1,51 @@
 package loss
 
-import "oriel/schemas"
+import "oriel/schemas/event"
 
 // weight is an optional member of the bodies of all losses.
-var weight = schemas.Member{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1}
+var weight = event.Member{Name: "weight", Kind: event.KindWeight, Optional: true, Default: 1}
 
-var features = schemas.Member{Name: "features", Kind: schemas.KindFeatures}
+var features = event.Member{Name: "features", Kind: event.KindFeatures}
 
 // These are the bodies of events. Losses with the same body accept the same events.
 var (
-	classes = schemas.Body{
+	classes = event.Body{
 		Name:    "loss",
 		Text:    "An event of the losses logistic, hinge (label -1, 0, 1, false, true) and squared, absolute (any number).",
-		Members: []schemas.Member{features, {Name: "label", Kind: schemas.KindClass}, weight},
+		Members: []event.Member{features, {Name: "label", Kind: event.KindClass}, weight},
 	}
-	targets = schemas.Body{
+	targets = event.Body{
 		Name:    "target",
 		Text:    "An event of the losses squared, absolute, quantile: event-loss with a label that is a number.",
-		Members: []schemas.Member{features, {Name: "label", Kind: schemas.KindTarget}, weight},
+		Members: []event.Member{features, {Name: "label", Kind: event.KindTarget}, weight},
 	}
-	level = schemas.Body{
+	level = event.Body{
 		Name: "level",
 		Text: "An event of the loss quantile in one dimension: the number that a threshold is learned of.",
-		Members: []schemas.Member{
-			{Name: "label", Kind: schemas.KindTarget, Text: "the number"},
+		Members: []event.Member{
+			{Name: "label", Kind: event.KindTarget, Text: "the number"},
 			{
-				Name: "features", Kind: schemas.KindFeatures, Text: "what the threshold is multiplied with; 1 when left out",
+				Name: "features", Kind: event.KindFeatures, Text: "what the threshold is multiplied with; 1 when left out",
 				Optional: true,
 			},
 			weight,
 		},
 	}
-	linear = schemas.Body{
+	linear = event.Body{
 		Name:    "linear",
 		Text:    "An event of the loss linear: its gradient, or its cost vector, which is the same under another name.",
-		Members: []schemas.Member{{Name: "gradient", Also: "cost", Kind: schemas.KindVector}, weight},
+		Members: []event.Member{{Name: "gradient", Also: "cost", Kind: event.KindVector}, weight},
 	}
-	portfolio = schemas.Body{
+	portfolio = event.Body{
 		Name:    "portfolio",
 		Text:    "An event of the loss portfolio: for each asset its price divided by its price one period before.",
-		Members: []schemas.Member{{Name: "relatives", Kind: schemas.KindRelatives}, weight},
+		Members: []event.Member{{Name: "relatives", Kind: event.KindRelatives}, weight},
 	}
 )
 
 // Body returns the members of events for a loss in the given dimension, and false for a name that Parse does not know.
 // All bodies have an optional weight, 1 if absent.
-func Body(name string, dimension int) (schemas.Body, bool) {
+func Body(name string, dimension int) (event.Body, bool) {
 	switch name {
 	case "logistic", "hinge":
 		return classes, true
@@ -61,5 +61,5 @@ func Body(name string, dimension int) (schemas.Body, bool) {
 	case "portfolio":
 		return portfolio, true
 	}
-	return schemas.Body{}, false
+	return event.Body{}, false
 }

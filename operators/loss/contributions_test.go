@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // sharp returns losses and bounds for which a bound better than the clip is known.
@@ -52,10 +52,10 @@ func gradients(t *testing.T, l Loss, b Bounds, x []float64, visit func(g []float
 	case Quantile:
 		labels = []float64{-1e9, 1e9}
 	}
-	try := func(v schemas.Vector) {
+	try := func(v event.Vector) {
 		for _, label := range labels {
 			for _, weight := range []float64{1, 0.5} {
-				if !l.Gradient(g, x, schemas.Event{Vector: v, Label: label, Weight: weight * b.Weight}) {
+				if !l.Gradient(g, x, event.Event{Vector: v, Label: label, Weight: weight * b.Weight}) {
 					t.Fatalf("%T: no gradient of %v at %v", l, v, x)
 				}
 				if length := norm(g); length > b.Clip {
@@ -68,7 +68,7 @@ func gradients(t *testing.T, l Loss, b Bounds, x []float64, visit func(g []float
 		}
 	}
 	if n == 1 {
-		try(schemas.Vector{})
+		try(event.Vector{})
 		return
 	}
 	const angles = 720

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 func Example() {
@@ -12,7 +12,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	e := schemas.Event{Vector: schemas.Vector{Indices: []int32{1}, Values: []float64{2}}, Label: 1, Weight: 1}
+	e := event.Event{Vector: event.Vector{Indices: []int32{1}, Values: []float64{2}}, Label: 1, Weight: 1}
 	x, gradient := []float64{9, 1}, make([]float64, 2)
 	fmt.Println(squared.Gradient(gradient, x, e), gradient, squared.Value(x, e))
 	// Output: true [0 2] 0.5

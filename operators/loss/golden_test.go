@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/goldentest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestGoldenGradients checks every bit of gradients and values, dense and sparse, small and saturated. Points and
@@ -20,7 +20,7 @@ func TestGoldenGradients(t *testing.T) {
 		rng := rand.New(rand.NewPCG(21, 4))
 		for i := range events {
 			x, dst := make([]float64, n), make([]float64, n)
-			e := schemas.Event{Label: float64(1 - 2*rng.IntN(2)), Weight: float64(1+rng.IntN(8)) / 3}
+			e := event.Event{Label: float64(1 - 2*rng.IntN(2)), Weight: float64(1+rng.IntN(8)) / 3}
 			size := []float64{300, 7, 1e5, 3e8}[i%4] // gives margins near 1, 1e3, 1e-5 and 1e-12
 			for k := range n {
 				x[k] = float64(1+rng.IntN(1000)) / size
@@ -30,7 +30,7 @@ func TestGoldenGradients(t *testing.T) {
 				}
 			}
 			if i%3 == 2 {
-				e.Vector = schemas.Vector{Indices: []int32{4, 0, 2}, Values: e.Vector.Values[:3]}
+				e.Vector = event.Vector{Indices: []int32{4, 0, 2}, Values: e.Vector.Values[:3]}
 			}
 			if !l.Gradient(dst, x, e) {
 				t.Errorf("%s: event %d has no gradient", name, i)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Loss is a convex loss with its subgradient. It holds no state and may be shared.
@@ -13,10 +13,10 @@ type Loss interface {
 	// Gradient writes w·∇ℓ(x) to dst, which is as long as x, and overwrites all of it. It returns false, and leaves dst
 	// unspecified, if the loss is undefined or an entry is not finite. The loss is undefined for a label that is no
 	// class, for ⟨x, r⟩ ≤ 0, for another dimension, and for a negative weight. Such an event counts as null.
-	Gradient(dst, x []float64, e schemas.Event) bool
+	Gradient(dst, x []float64, e event.Event) bool
 
 	// Value returns w·ℓ(x), or NaN if the loss is not defined.
-	Value(x []float64, e schemas.Event) float64
+	Value(x []float64, e event.Event) float64
 }
 
 // Names lists the losses that Parse knows.

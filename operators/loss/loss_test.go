@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
-func dense(v ...float64) schemas.Vector { return schemas.Vector{Values: v} }
+func dense(v ...float64) event.Vector { return event.Vector{Values: v} }
 
 func mustParse(t testing.TB, name string) Loss {
 	t.Helper()
@@ -21,7 +21,7 @@ func mustParse(t testing.TB, name string) Loss {
 }
 
 func TestGradientTable(t *testing.T) {
-	f := func(name string, x []float64, e schemas.Event, want []float64, value float64) {
+	f := func(name string, x []float64, e event.Event, want []float64, value float64) {
 		t.Helper()
 		l := mustParse(t, name)
 		got := make([]float64, len(x))
@@ -44,41 +44,41 @@ func TestGradientTable(t *testing.T) {
 	}
 	x := []float64{1, -2, 0.5}
 	a := dense(2, 0, 4) // ⟨a, x⟩ = 4
-	sparse := schemas.Vector{Indices: []int32{2, 0}, Values: []float64{4, 2}}
-	f("linear", x, schemas.Event{Vector: a, Weight: 3}, []float64{6, 0, 12}, 12)
-	f("linear", x, schemas.Event{Vector: sparse, Weight: 3}, []float64{6, 0, 12}, 12)
+	sparse := event.Vector{Indices: []int32{2, 0}, Values: []float64{4, 2}}
+	f("linear", x, event.Event{Vector: a, Weight: 3}, []float64{6, 0, 12}, 12)
+	f("linear", x, event.Event{Vector: sparse, Weight: 3}, []float64{6, 0, 12}, 12)
 	s := 1 / (1 + math.Exp(4))
-	f("logistic", x, schemas.Event{Vector: a, Label: 1, Weight: 1}, []float64{-2 * s, 0, -4 * s}, math.Log1p(math.Exp(-4)))
-	f("logistic", x, schemas.Event{Vector: sparse, Label: -1, Weight: 2}, []float64{4 * (1 - s), 0, 8 * (1 - s)},
+	f("logistic", x, event.Event{Vector: a, Label: 1, Weight: 1}, []float64{-2 * s, 0, -4 * s}, math.Log1p(math.Exp(-4)))
+	f("logistic", x, event.Event{Vector: sparse, Label: -1, Weight: 2}, []float64{4 * (1 - s), 0, 8 * (1 - s)},
 		2*(4+math.Log1p(math.Exp(-4))))
-	f("logistic", []float64{0}, schemas.Event{Vector: dense(1), Label: 1, Weight: 1}, []float64{-0.5}, math.Ln2)
-	f("logistic", []float64{1}, schemas.Event{Vector: dense(-1e9), Label: 1, Weight: 1}, []float64{1e9}, 1e9)
-	f("logistic", []float64{1}, schemas.Event{Vector: dense(1e9), Label: 1, Weight: 1}, []float64{0}, 0)
-	f("hinge", x, schemas.Event{Vector: a, Label: 1, Weight: 1}, []float64{0, 0, 0}, 0)
-	f("hinge", x, schemas.Event{Vector: a, Label: -1, Weight: 2}, []float64{4, 0, 8}, 10)
-	f("hinge", []float64{1}, schemas.Event{Vector: dense(1), Label: 1, Weight: 1}, []float64{0}, 0)
-	f("squared", x, schemas.Event{Vector: a, Label: 1, Weight: 2}, []float64{12, 0, 24}, 9)
-	f("absolute", x, schemas.Event{Vector: sparse, Label: 1, Weight: 2}, []float64{4, 0, 8}, 6)
-	f("absolute", x, schemas.Event{Vector: a, Label: 5, Weight: 1}, []float64{-2, 0, -4}, 1)
-	f("absolute", x, schemas.Event{Vector: a, Label: 4, Weight: 1}, []float64{0, 0, 0}, 0)
-	f("quantile", x, schemas.Event{Vector: a, Label: 1, Weight: 2}, []float64{0.4, 0, 0.8}, 0.6) // τ = 0.9
-	f("quantile", x, schemas.Event{Vector: sparse, Label: 5, Weight: 1}, []float64{-1.8, 0, -3.6}, 0.9)
-	f("quantile", x, schemas.Event{Vector: a, Label: 4, Weight: 1}, []float64{0, 0, 0}, 0)
+	f("logistic", []float64{0}, event.Event{Vector: dense(1), Label: 1, Weight: 1}, []float64{-0.5}, math.Ln2)
+	f("logistic", []float64{1}, event.Event{Vector: dense(-1e9), Label: 1, Weight: 1}, []float64{1e9}, 1e9)
+	f("logistic", []float64{1}, event.Event{Vector: dense(1e9), Label: 1, Weight: 1}, []float64{0}, 0)
+	f("hinge", x, event.Event{Vector: a, Label: 1, Weight: 1}, []float64{0, 0, 0}, 0)
+	f("hinge", x, event.Event{Vector: a, Label: -1, Weight: 2}, []float64{4, 0, 8}, 10)
+	f("hinge", []float64{1}, event.Event{Vector: dense(1), Label: 1, Weight: 1}, []float64{0}, 0)
+	f("squared", x, event.Event{Vector: a, Label: 1, Weight: 2}, []float64{12, 0, 24}, 9)
+	f("absolute", x, event.Event{Vector: sparse, Label: 1, Weight: 2}, []float64{4, 0, 8}, 6)
+	f("absolute", x, event.Event{Vector: a, Label: 5, Weight: 1}, []float64{-2, 0, -4}, 1)
+	f("absolute", x, event.Event{Vector: a, Label: 4, Weight: 1}, []float64{0, 0, 0}, 0)
+	f("quantile", x, event.Event{Vector: a, Label: 1, Weight: 2}, []float64{0.4, 0, 0.8}, 0.6) // τ = 0.9
+	f("quantile", x, event.Event{Vector: sparse, Label: 5, Weight: 1}, []float64{-1.8, 0, -3.6}, 0.9)
+	f("quantile", x, event.Event{Vector: a, Label: 4, Weight: 1}, []float64{0, 0, 0}, 0)
 	// In one dimension without a vector, x is a threshold.
-	f("quantile", []float64{3}, schemas.Event{Label: 5, Weight: 2}, []float64{-1.8}, 3.6)
-	f("quantile", []float64{3}, schemas.Event{Label: 1, Weight: 1}, []float64{0.1}, 0.2)
-	f("portfolio", x, schemas.Event{Vector: a, Weight: 2}, []float64{-1, 0, -2}, -2*math.Log(4))
-	f("portfolio", x, schemas.Event{Vector: sparse, Weight: 0}, []float64{0, 0, 0}, 0)
-	f("linear", x, schemas.Event{Vector: schemas.Vector{Indices: []int32{}}, Weight: 1}, []float64{0, 0, 0}, 0)
-	f("linear", x, schemas.Event{Vector: schemas.Vector{Indices: []int32{1, 1}, Values: []float64{2, 3}}, Weight: 1},
+	f("quantile", []float64{3}, event.Event{Label: 5, Weight: 2}, []float64{-1.8}, 3.6)
+	f("quantile", []float64{3}, event.Event{Label: 1, Weight: 1}, []float64{0.1}, 0.2)
+	f("portfolio", x, event.Event{Vector: a, Weight: 2}, []float64{-1, 0, -2}, -2*math.Log(4))
+	f("portfolio", x, event.Event{Vector: sparse, Weight: 0}, []float64{0, 0, 0}, 0)
+	f("linear", x, event.Event{Vector: event.Vector{Indices: []int32{}}, Weight: 1}, []float64{0, 0, 0}, 0)
+	f("linear", x, event.Event{Vector: event.Vector{Indices: []int32{1, 1}, Values: []float64{2, 3}}, Weight: 1},
 		[]float64{0, 5, 0}, -10)
 }
 
 func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	x := []float64{1, 1}
-	ok := schemas.Event{Vector: dense(1, 1), Label: 1, Weight: 1}
-	with := func(change func(*schemas.Event)) schemas.Event {
+	ok := event.Event{Vector: dense(1, 1), Label: 1, Weight: 1}
+	with := func(change func(*event.Event)) event.Event {
 		e := ok
 		change(&e)
 		return e
@@ -89,38 +89,38 @@ func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
 		if !l.Gradient(dst, x, ok) {
 			t.Fatalf("%s: the plain event has no gradient", name)
 		}
-		bad := map[string]schemas.Event{
-			"too short": with(func(e *schemas.Event) { e.Vector = dense(1) }),
-			"too long":  with(func(e *schemas.Event) { e.Vector = dense(1, 1, 1) }),
-			"index beyond": with(func(e *schemas.Event) {
-				e.Vector = schemas.Vector{Indices: []int32{2}, Values: []float64{1}}
+		bad := map[string]event.Event{
+			"too short": with(func(e *event.Event) { e.Vector = dense(1) }),
+			"too long":  with(func(e *event.Event) { e.Vector = dense(1, 1, 1) }),
+			"index beyond": with(func(e *event.Event) {
+				e.Vector = event.Vector{Indices: []int32{2}, Values: []float64{1}}
 			}),
-			"index negative": with(func(e *schemas.Event) {
-				e.Vector = schemas.Vector{Indices: []int32{-1}, Values: []float64{1}}
+			"index negative": with(func(e *event.Event) {
+				e.Vector = event.Vector{Indices: []int32{-1}, Values: []float64{1}}
 			}),
-			"indices unmatched": with(func(e *schemas.Event) {
-				e.Vector = schemas.Vector{Indices: []int32{1}, Values: []float64{1, 2}}
+			"indices unmatched": with(func(e *event.Event) {
+				e.Vector = event.Vector{Indices: []int32{1}, Values: []float64{1, 2}}
 			}),
-			"weight negative": with(func(e *schemas.Event) { e.Weight = -1 }),
-			"weight NaN":      with(func(e *schemas.Event) { e.Weight = nan }),
-			"weight infinite": with(func(e *schemas.Event) { e.Weight = inf }),
-			"value NaN":       with(func(e *schemas.Event) { e.Vector = dense(nan, 1) }),
-			"value infinite":  with(func(e *schemas.Event) { e.Vector = dense(1, inf); e.Label = -1 }),
+			"weight negative": with(func(e *event.Event) { e.Weight = -1 }),
+			"weight NaN":      with(func(e *event.Event) { e.Weight = nan }),
+			"weight infinite": with(func(e *event.Event) { e.Weight = inf }),
+			"value NaN":       with(func(e *event.Event) { e.Vector = dense(nan, 1) }),
+			"value infinite":  with(func(e *event.Event) { e.Vector = dense(1, inf); e.Label = -1 }),
 		}
 		switch name {
 		case "logistic", "hinge":
-			bad["label no class"] = with(func(e *schemas.Event) { e.Label = 0 })
-			bad["label NaN"] = with(func(e *schemas.Event) { e.Label = nan })
+			bad["label no class"] = with(func(e *event.Event) { e.Label = 0 })
+			bad["label NaN"] = with(func(e *event.Event) { e.Label = nan })
 		case "squared", "absolute", "quantile":
-			bad["no vector"] = with(func(e *schemas.Event) { e.Vector = schemas.Vector{} })
-			bad["label NaN"] = with(func(e *schemas.Event) { e.Label = nan })
+			bad["no vector"] = with(func(e *event.Event) { e.Vector = event.Vector{} })
+			bad["label NaN"] = with(func(e *event.Event) { e.Label = nan })
 		case "portfolio":
-			bad["wealth zero"] = with(func(e *schemas.Event) { e.Vector = dense(1, -1) })
-			bad["wealth negative"] = with(func(e *schemas.Event) { e.Vector = dense(-1, -1) })
-			bad["overflow"] = with(func(e *schemas.Event) { e.Vector = dense(1e-320, 0); e.Weight = 1e300 })
+			bad["wealth zero"] = with(func(e *event.Event) { e.Vector = dense(1, -1) })
+			bad["wealth negative"] = with(func(e *event.Event) { e.Vector = dense(-1, -1) })
+			bad["overflow"] = with(func(e *event.Event) { e.Vector = dense(1e-320, 0); e.Weight = 1e300 })
 		}
 		if name == "linear" || name == "squared" {
-			bad["overflow"] = with(func(e *schemas.Event) { e.Vector = dense(1e300, 1); e.Weight = 1e300; e.Label = -1 })
+			bad["overflow"] = with(func(e *event.Event) { e.Vector = dense(1e300, 1); e.Weight = 1e300; e.Label = -1 })
 		}
 		for what, e := range bad {
 			if l.Gradient(dst, x, e) {
@@ -139,7 +139,7 @@ func TestGradientIsTheSlope(t *testing.T) {
 		l := mustParse(t, name)
 		for range 200 {
 			x, g := make([]float64, n), make([]float64, n)
-			e := schemas.Event{Vector: schemas.Vector{Values: make([]float64, n)}, Label: 1, Weight: 2 * rng.Float64()}
+			e := event.Event{Vector: event.Vector{Values: make([]float64, n)}, Label: 1, Weight: 2 * rng.Float64()}
 			for i := range x {
 				x[i] = rng.NormFloat64()
 				e.Vector.Values[i] = rng.NormFloat64()
@@ -178,7 +178,7 @@ func TestSparseEqualsDense(t *testing.T) {
 		l := mustParse(t, name)
 		for range 100 {
 			x, full := make([]float64, n), make([]float64, n)
-			var v schemas.Vector
+			var v event.Vector
 			v.Indices = []int32{}
 			for i := range x {
 				x[i] = 0.1 + rng.Float64()
@@ -188,8 +188,8 @@ func TestSparseEqualsDense(t *testing.T) {
 					v.Values = append(v.Values, full[i])
 				}
 			}
-			sparse := schemas.Event{Vector: v, Label: 1, Weight: 1.5}
-			equal := schemas.Event{Vector: dense(full...), Label: 1, Weight: 1.5}
+			sparse := event.Event{Vector: v, Label: 1, Weight: 1.5}
+			equal := event.Event{Vector: dense(full...), Label: 1, Weight: 1.5}
 			a, b := make([]float64, n), make([]float64, n)
 			if okA, okB := l.Gradient(a, x, sparse), l.Gradient(b, x, equal); okA != okB {
 				t.Fatalf("%s: sparse %v, dense %v", name, okA, okB)
@@ -214,7 +214,7 @@ func TestGradientDoesNotAllocate(t *testing.T) {
 	}
 	for _, name := range Names() {
 		l := mustParse(t, name)
-		e := schemas.Event{Vector: dense(values...), Label: 1, Weight: 1}
+		e := event.Event{Vector: dense(values...), Label: 1, Weight: 1}
 		if n := testing.AllocsPerRun(100, func() { l.Gradient(g, x, e) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"oriel/operators/elementary"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Logistic is ℓ(x) = log(1 + e^{−y⟨a,x⟩}), y ∈ {−1, 1}.
@@ -12,7 +12,7 @@ type Logistic struct{}
 
 // Gradient writes −w·y·σ(−y⟨a,x⟩)·a with σ(z) = 1/(1+e^{−z}). The exponential is taken of −|z| only, so that it
 // saturates at 0 and never overflows.
-func (Logistic) Gradient(dst, x []float64, e schemas.Event) bool {
+func (Logistic) Gradient(dst, x []float64, e event.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) || m != m {
 		return false
@@ -27,7 +27,7 @@ func (Logistic) Gradient(dst, x []float64, e schemas.Event) bool {
 }
 
 // Value returns w·log(1 + e^{−z}) = w·(max(−z, 0) + log1p(e^{−|z|})), z = y⟨a,x⟩.
-func (Logistic) Value(x []float64, e schemas.Event) float64 {
+func (Logistic) Value(x []float64, e event.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) {
 		return math.NaN()
@@ -40,7 +40,7 @@ func (Logistic) Value(x []float64, e schemas.Event) float64 {
 type Hinge struct{}
 
 // Gradient writes −w·y·a where y⟨a,x⟩ < 1, and zero elsewhere.
-func (Hinge) Gradient(dst, x []float64, e schemas.Event) bool {
+func (Hinge) Gradient(dst, x []float64, e event.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) || m != m {
 		return false
@@ -53,7 +53,7 @@ func (Hinge) Gradient(dst, x []float64, e schemas.Event) bool {
 }
 
 // Value returns w·max(0, 1 − y⟨a,x⟩).
-func (Hinge) Value(x []float64, e schemas.Event) float64 {
+func (Hinge) Value(x []float64, e event.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) {
 		return math.NaN()

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"oriel/operators/elementary"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Portfolio is ℓ(x) = −log⟨x, r⟩, where r are the price relatives of one period: minus the log growth of the wealth
@@ -12,7 +12,7 @@ import (
 type Portfolio struct{}
 
 // Gradient writes −w·r/⟨x,r⟩. It is undefined if the wealth would not be positive.
-func (Portfolio) Gradient(dst, x []float64, e schemas.Event) bool {
+func (Portfolio) Gradient(dst, x []float64, e event.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) || !(m > 0 && m <= math.MaxFloat64) {
 		return false
@@ -21,7 +21,7 @@ func (Portfolio) Gradient(dst, x []float64, e schemas.Event) bool {
 }
 
 // Value returns −w·log⟨x,r⟩.
-func (Portfolio) Value(x []float64, e schemas.Event) float64 {
+func (Portfolio) Value(x []float64, e event.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) || !(m > 0 && m <= math.MaxFloat64) {
 		return math.NaN()

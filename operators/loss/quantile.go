@@ -3,7 +3,7 @@ package loss
 import (
 	"math"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Quantile is the pinball loss ℓ(x) = max(τ(y − m), (τ−1)(y − m)), m = ⟨a,x⟩, whose mean is least at the τ-quantile of
@@ -16,10 +16,10 @@ type Quantile struct {
 }
 
 // constant is the vector (1), which stands for the missing vector of an event.
-var constant = schemas.Vector{Values: []float64{1}}
+var constant = event.Vector{Values: []float64{1}}
 
 // vectorOf returns the vector of an event for a point in n dimensions.
-func (Quantile) vectorOf(e schemas.Event, n int) schemas.Vector {
+func (Quantile) vectorOf(e event.Event, n int) event.Vector {
 	if n == 1 && e.Vector.Indices == nil && e.Vector.Values == nil {
 		return constant
 	}
@@ -27,7 +27,7 @@ func (Quantile) vectorOf(e schemas.Event, n int) schemas.Vector {
 }
 
 // Predict returns ⟨a, x⟩, or NaN if a and x have different dimensions.
-func (q Quantile) Predict(x []float64, e schemas.Event) float64 {
+func (q Quantile) Predict(x []float64, e event.Event) float64 {
 	m, ok := inner(q.vectorOf(e, len(x)), x)
 	if !ok {
 		return math.NaN()
@@ -36,7 +36,7 @@ func (q Quantile) Predict(x []float64, e schemas.Event) float64 {
 }
 
 // Gradient writes w·(1−τ)·a if the label is below m, −w·τ·a if it is above, and zero if it equals m.
-func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
+func (q Quantile) Gradient(dst, x []float64, e event.Event) bool {
 	v := q.vectorOf(e, len(x))
 	m, ok := inner(v, x)
 	if !ok || !valid(e.Weight) {
@@ -55,7 +55,7 @@ func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
 }
 
 // Value returns w·max(τ(y − m), (τ−1)(y − m)).
-func (q Quantile) Value(x []float64, e schemas.Event) float64 {
+func (q Quantile) Value(x []float64, e event.Event) float64 {
 	m, ok := inner(q.vectorOf(e, len(x)), x)
 	if !ok || !valid(e.Weight) {
 		return math.NaN()

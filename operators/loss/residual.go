@@ -3,20 +3,20 @@ package loss
 import (
 	"math"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Squared is ℓ(x) = ½(y − ⟨a,x⟩)².
 type Squared struct{}
 
 // Gradient writes w·(⟨a,x⟩ − y)·a.
-func (Squared) Gradient(dst, x []float64, e schemas.Event) bool {
+func (Squared) Gradient(dst, x []float64, e event.Event) bool {
 	m, ok := inner(e.Vector, x)
 	return ok && valid(e.Weight) && scaled(dst, float64((m-e.Label)*e.Weight), e.Vector)
 }
 
 // Value returns w·½(y − ⟨a,x⟩)².
-func (Squared) Value(x []float64, e schemas.Event) float64 {
+func (Squared) Value(x []float64, e event.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {
 		return math.NaN()
@@ -29,7 +29,7 @@ func (Squared) Value(x []float64, e schemas.Event) float64 {
 type Absolute struct{}
 
 // Gradient writes w·sign(⟨a,x⟩ − y)·a, which is zero if the residual is zero.
-func (Absolute) Gradient(dst, x []float64, e schemas.Event) bool {
+func (Absolute) Gradient(dst, x []float64, e event.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {
 		return false
@@ -47,7 +47,7 @@ func (Absolute) Gradient(dst, x []float64, e schemas.Event) bool {
 }
 
 // Value returns w·|y − ⟨a,x⟩|.
-func (Absolute) Value(x []float64, e schemas.Event) float64 {
+func (Absolute) Value(x []float64, e event.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {
 		return math.NaN()

@@ -4,11 +4,11 @@ import (
 	"math"
 
 	"oriel/mechanisms/lattice"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Predict returns ⟨a, x⟩, or NaN if a and x have different dimensions.
-func Predict(x []float64, e schemas.Event) float64 {
+func Predict(x []float64, e event.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok {
 		return math.NaN()
@@ -18,14 +18,14 @@ func Predict(x []float64, e schemas.Event) float64 {
 
 // Features writes v over dst. It returns false, and leaves dst unspecified, if v does not fit the dimension of dst or
 // an entry is not finite.
-func Features(dst []float64, v schemas.Vector) bool {
+func Features(dst []float64, v event.Vector) bool {
 	_, ok := inner(v, dst)
 	return ok && scaled(dst, 1, v)
 }
 
 // Normalised writes features divided by longest, or by their norm if that is larger, so that the result has norm at
 // most 1.
-func Normalised(dst []float64, v schemas.Vector, longest float64) bool {
+func Normalised(dst []float64, v event.Vector, longest float64) bool {
 	if !Features(dst, v) {
 		return false
 	}
@@ -37,7 +37,7 @@ func Normalised(dst []float64, v schemas.Vector, longest float64) bool {
 }
 
 // inner returns ⟨v, x⟩, and whether v fits the dimension of x. The sum runs in the order of v's values.
-func inner(v schemas.Vector, x []float64) (float64, bool) {
+func inner(v event.Vector, x []float64) (float64, bool) {
 	if v.Indices == nil {
 		if len(v.Values) != len(x) {
 			return 0, false
@@ -58,7 +58,7 @@ func inner(v schemas.Vector, x []float64) (float64, bool) {
 }
 
 // scaled writes factor·v over dst and reports whether every entry is finite. inner must have accepted v.
-func scaled(dst []float64, factor float64, v schemas.Vector) bool {
+func scaled(dst []float64, factor float64, v event.Vector) bool {
 	if v.Indices == nil {
 		for i, a := range v.Values {
 			dst[i] = float64(factor * a)

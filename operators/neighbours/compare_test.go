@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // toy is a machine that publishes its release. A planted fault changes how it handles records, or its decisions.
@@ -85,7 +85,7 @@ func (l list) Next(step uint64, place int) Couple {
 	case step == 5 && place == 1:
 		return Couple{l.first, l.second, true}
 	case step%2 == 0 && place == 0:
-		r := event(0.1, float64(step)/100)
+		r := eventOf(0.1, float64(step)/100)
 		return Couple{Record: r, Neighbour: r}
 	}
 	return Couple{Record: operators.Record{Null: true}, Neighbour: operators.Record{Null: true}}
@@ -93,15 +93,15 @@ func (l list) Next(step uint64, place int) Couple {
 
 func (list) Observe([]operators.Decision) {}
 
-func event(values ...float64) operators.Record {
-	return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: values}}}
+func eventOf(values ...float64) operators.Record {
+	return operators.Record{Event: event.Event{Vector: event.Vector{Values: values}}}
 }
 
 // compared plays pairs of streams in which an event is exchanged for its opposite, or for a null record.
 func compared(t *testing.T, s *Subject) (fault string, largest [][]int64) {
 	t.Helper()
-	for _, second := range []operators.Record{event(-30, 2), {Null: true}} {
-		report, err := s.Compare(list{event(30, -2), second}, 10, []uint64{5})
+	for _, second := range []operators.Record{eventOf(-30, 2), {Null: true}} {
+		report, err := s.Compare(list{eventOf(30, -2), second}, 10, []uint64{5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestCorrectMachinesHaveNoFault(t *testing.T) {
 			t.Errorf("%s: contributions half as far again lose no more: %q, %v", c.Name, fault, err)
 		}
 		stream := mechtest.Open(t, c, s.Key)
-		if fault, err := s.CompareDeployed(list{event(30, -2), event(30, -2)}, 10, stream); err != nil || fault != "" {
+		if fault, err := s.CompareDeployed(list{eventOf(30, -2), eventOf(30, -2)}, 10, stream); err != nil || fault != "" {
 			t.Errorf("%s: as deployed: %s, %v", c.Name, fault, err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestDeployedNoiseIsThatOfTheCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fault, err := s.CompareDeployed(list{event(1, 2), event(1, 2)}, 4, stream)
+	fault, err := s.CompareDeployed(list{eventOf(1, 2), eventOf(1, 2)}, 4, stream)
 	if err != nil || !strings.Contains(fault, "step 1: another release") {
 		t.Errorf("%q, %v", fault, err)
 	}

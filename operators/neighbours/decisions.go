@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // sameDecisions describes how the decisions after a record differ from the recorded ones.
@@ -67,10 +67,10 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 func sameBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
 // Lengths returns the number of bytes of a decision in each encoding. extras are the members of its operator.
-func Lengths(d operators.Decision, extras []schemas.Extra) (bytes [len(schemas.Encodings)]int) {
+func Lengths(d operators.Decision, extras []decision.Extra) (bytes [len(decision.Encodings)]int) {
 	for e := range bytes {
-		c := schemas.DecisionConfig{Stream: "0", Adjacency: "replace", Unit: "event", Encoding: schemas.Encoding(e)}
-		bytes[e] = len(schemas.NewEncoder(c, extras).Append(nil, d.Index, d.Step, d.Point, d.Extras))
+		c := decision.Config{Stream: "0", Adjacency: "replace", Unit: "event", Encoding: decision.Encoding(e)}
+		bytes[e] = len(decision.NewEncoder(c, extras).Append(nil, d.Index, d.Step, d.Point, d.Extras))
 	}
 	return bytes
 }

@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // pair is a Source that exchanges the first record of step 5. The second record of that step is an event, too.
@@ -23,7 +23,7 @@ func (p pair) Next(step uint64, place int) Couple {
 	case step == 5 && place == 0:
 		return p.list.Next(5, 1)
 	case step == 5:
-		r := event(0.1, 0.1)
+		r := eventOf(0.1, 0.1)
 		return Couple{Record: r, Neighbour: r}
 	}
 	return p.list.Next(step, place)
@@ -43,7 +43,7 @@ func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
 		return false
 	}
 	s := subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), toyFault{takes: twice})
-	report, err := s.Compare(pair{list{event(30, -2), event(-30, 2)}}, 10, []uint64{5})
+	report, err := s.Compare(pair{list{eventOf(30, -2), eventOf(-30, 2)}}, 10, []uint64{5})
 	if err != nil || !strings.Contains(report.Fault, "lattice units apart, claimed is") {
 		t.Errorf("%q, %v", report.Fault, err)
 	}
@@ -55,11 +55,11 @@ func TestFaultsOfDecisionsAreNamed(t *testing.T) {
 	counts := map[*toy]int{}
 	for want, says := range map[string]func(m *toy, d *operators.Decision, r operators.Record){
 		"step 5: decision 5: the member 1": func(_ *toy, d *operators.Decision, r operators.Record) {
-			x := schemas.ExtraValue{Numbers: []float64{0}}
+			x := decision.ExtraValue{Numbers: []float64{0}}
 			if !r.Null {
 				x.Numbers[0] = r.Event.Vector.Values[0]
 			}
-			d.Extras = []schemas.ExtraValue{x}
+			d.Extras = []decision.ExtraValue{x}
 		},
 		"the point": func(m *toy, d *operators.Decision, _ operators.Record) {
 			counts[m]++
@@ -200,11 +200,11 @@ func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
 func TestLengthsAreComparedInEachEncoding(t *testing.T) {
 	of := func(number float64, first, second string) operators.Decision {
 		return operators.Decision{
-			Index: 3, Output: 1, Point: []float64{number}, Extras: []schemas.ExtraValue{{Text: first}, {Text: second}},
+			Index: 3, Output: 1, Point: []float64{number}, Extras: []decision.ExtraValue{{Text: first}, {Text: second}},
 		}
 	}
-	r := &run{frame: &frame{Subject: &Subject{KeyText: -1, Extras: []schemas.Extra{
-		{Name: "first", Kind: schemas.ExtraText}, {Name: "second", Kind: schemas.ExtraText},
+	r := &run{frame: &frame{Subject: &Subject{KeyText: -1, Extras: []decision.Extra{
+		{Name: "first", Kind: decision.ExtraText}, {Name: "second", Kind: decision.ExtraText},
 	}}}}
 	long := strings.Repeat("x", 64)
 	for name, c := range map[string]struct {

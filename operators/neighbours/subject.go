@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Subject is a configured machine. It must not change after the first comparison.
@@ -32,7 +32,7 @@ type Subject struct {
 	// which answers are encoded.
 	Own     bool
 	KeyText int
-	Extras  []schemas.Extra
+	Extras  []decision.Extra
 
 	opened *frame
 }

@@ -8,12 +8,12 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // RunActions is RunHolding for machines that publish actions ahead of their feedback. Records have keys of actions. The
 // last field of a state, after the states of its streams, must be the table of waiting actions.
-func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schemas.Event) {
+func RunActions(t *testing.T, newMachine Make, c actions.Config, events []event.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, func(place int) []byte { return ActionKey(c, place) }, func(state []byte) []byte {
 		at := len(state) - c.StateLen()
@@ -25,7 +25,7 @@ func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schema
 // without measurement. step returns the number of the machine's open step.
 func FeedbackAllocates(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
-	event := schemas.Event{Numbers: []float64{0.5}}
+	event := event.Event{Numbers: []float64{0.5}}
 	answer := func() {
 		for range c.Records {
 			key = strconv.AppendUint(key[:0], c.First(step())+uint64(i)%uint64(c.Records), 10)
@@ -54,11 +54,11 @@ func ActionKey(c actions.Config, place int) []byte {
 }
 
 // Feedback returns n events of one number each, uniformly distributed between low and high.
-func Feedback(n int, low, high float64) []schemas.Event {
+func Feedback(n int, low, high float64) []event.Event {
 	rng := rand.New(rand.NewPCG(4, 4))
-	events := make([]schemas.Event, n)
+	events := make([]event.Event, n)
 	for i := range events {
-		events[i] = schemas.Event{Numbers: []float64{(high-low)*rng.Float64() + low}}
+		events[i] = event.Event{Numbers: []float64{(high-low)*rng.Float64() + low}}
 	}
 	return events
 }

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Of returns a Make for machines of an operator over streams of m. All of them have the same plan.
@@ -32,7 +32,7 @@ func Of(tb testing.TB, c operators.Operator, m mechanisms.Config) Make {
 // AllocatesNoMore checks that adding an event to a machine allocates no more than adding it to a stream of m without a
 // machine.
 func AllocatesNoMore(
-	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []schemas.Event,
+	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []event.Event,
 ) {
 	t.Helper()
 	stream, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Contribution.Entries())
@@ -68,7 +68,7 @@ func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 // contribution returns the machine's own contribution, or nil if there is none.
 func ReferenceAgrees(
 	t *testing.T, name string, machine operators.Machine, contribution func(operators.Record) []float64,
-	model operators.ReferenceModel, size int, events []schemas.Event,
+	model operators.ReferenceModel, size int, events []event.Event,
 ) {
 	t.Helper()
 	model.Begin()

@@ -11,7 +11,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/operators/neighbours"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // neighboursDifferAsClaimed records a run and replays it with one exchanged record, for each change and at several
@@ -81,9 +82,9 @@ func (s suite) subject(tb testing.TB) *neighbours.Subject {
 }
 
 // extras returns the members of decisions of a machine that serves: it must have the method Extras of its operator.
-func (s suite) extras(tb testing.TB) []schemas.Extra {
+func (s suite) extras(tb testing.TB) []decision.Extra {
 	tb.Helper()
-	return s.newMachine(tb).(interface{ Extras() []schemas.Extra }).Extras()
+	return s.newMachine(tb).(interface{ Extras() []decision.Extra }).Extras()
 }
 
 // listed is a neighbours.Source of records that are fixed before anything is published.
@@ -111,7 +112,7 @@ func exchanged(
 			c.Exchanged = true
 			c.Neighbour.Event.Vector.Values = slices.Clone(r.Event.Vector.Values)
 			if change(&c.Neighbour); againstNull {
-				c.Record.Null, c.Record.Event = true, schemas.Event{}
+				c.Record.Null, c.Record.Event = true, event.Event{}
 			}
 			some = !c.Record.Null || !c.Neighbour.Null
 		}

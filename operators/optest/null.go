@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // nullTakesItsPlace checks that a null record counts in its step like any other record, and that its event is not read.
@@ -30,7 +30,7 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 	nulls, ghosts := slices.Clone(s.records), slices.Clone(s.records)
 	for i := range nulls {
 		if i%3 == 0 {
-			nulls[i].Null, nulls[i].Event = true, schemas.Event{}
+			nulls[i].Null, nulls[i].Event = true, event.Event{}
 			ghosts[i].Null = true
 		}
 	}
@@ -39,25 +39,25 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 
 // useless has changes that make an event unusable for every machine. A change returns false if the event lacks the
 // member that it would spoil. A machine that reads no weight need not check weights.
-var useless = map[string]func(*schemas.Event) bool{
-	"weight not a number": func(e *schemas.Event) bool { return spoil(&e.Weight, math.NaN()) },
-	"weight negative":     func(e *schemas.Event) bool { return spoil(&e.Weight, -1) },
-	"numbers not finite": func(e *schemas.Event) bool {
+var useless = map[string]func(*event.Event) bool{
+	"weight not a number": func(e *event.Event) bool { return spoil(&e.Weight, math.NaN()) },
+	"weight negative":     func(e *event.Event) bool { return spoil(&e.Weight, -1) },
+	"numbers not finite": func(e *event.Event) bool {
 		e.Numbers = slices.Repeat([]float64{math.NaN()}, len(e.Numbers))
 		return len(e.Numbers) > 0
 	},
-	"values not finite": func(e *schemas.Event) bool {
+	"values not finite": func(e *event.Event) bool {
 		e.Vector.Values = slices.Repeat([]float64{math.NaN()}, len(e.Vector.Values))
 		return len(e.Vector.Values) > 0
 	},
-	"other dimension": func(e *schemas.Event) bool {
+	"other dimension": func(e *event.Event) bool {
 		has := len(e.Vector.Values) > 0
-		e.Vector = schemas.Vector{Values: slices.Repeat([]float64{1}, len(e.Vector.Values)+1000)}
+		e.Vector = event.Vector{Values: slices.Repeat([]float64{1}, len(e.Vector.Values)+1000)}
 		return has
 	},
-	"index out of range": func(e *schemas.Event) bool {
+	"index out of range": func(e *event.Event) bool {
 		has := len(e.Vector.Values) > 0
-		e.Vector = schemas.Vector{Indices: []int32{math.MaxInt32}, Values: []float64{1}}
+		e.Vector = event.Vector{Indices: []int32{math.MaxInt32}, Values: []float64{1}}
 		return has
 	},
 }
@@ -75,7 +75,7 @@ func (s suite) uselessRecordIsNull(t *testing.T) {
 		for i := range spoiled {
 			if e := spoiled[i].Event; i%4 == 1 && !spoiled[i].Null && spoil(&e) {
 				spoiled[i].Event = e
-				nulls[i].Null, nulls[i].Event = true, schemas.Event{}
+				nulls[i].Null, nulls[i].Event = true, event.Event{}
 				count++
 			}
 		}

@@ -9,7 +9,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Make returns a machine at step 0, always of the same configuration. All its private sums must come from streams of
@@ -17,14 +18,14 @@ import (
 type Make func(tb testing.TB, open Open) operators.Machine
 
 // Run runs the suite on machines of newMachine with the events, of which there must be at least 20.
-func Run(t *testing.T, newMachine Make, events []schemas.Event) {
+func Run(t *testing.T, newMachine Make, events []event.Event) {
 	t.Helper()
 	RunKeyed(t, newMachine, nil, events)
 }
 
 // RunKeyed is Run for machines that read the keys of records. key returns the key of the record at a place. Places
 // count all records from 0, including null records. A nil key means that no record has a key.
-func RunKeyed(t *testing.T, newMachine Make, key func(place int) []byte, events []schemas.Event) {
+func RunKeyed(t *testing.T, newMachine Make, key func(place int) []byte, events []event.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, key, func(state []byte) []byte { return state }, events)
 }
@@ -34,7 +35,7 @@ func RunKeyed(t *testing.T, newMachine Make, key func(place int) []byte, events 
 // gets a state without the states of the machine's streams, and returns the bytes that must not depend on the contents
 // of events.
 func RunHolding(
-	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
+	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []event.Event,
 ) {
 	t.Helper()
 	suite{make: newMachine, plans: plans{}, public: public, records: records(events)}.run(t, key)
@@ -44,7 +45,7 @@ func RunHolding(
 // person in its record, and may depend on its contents. Over the same sums, the actions for all other records must be
 // equal.
 func RunServing(
-	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
+	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []event.Event,
 ) {
 	t.Helper()
 	suite{make: newMachine, plans: plans{}, public: public, records: records(events), serves: true}.run(t, key)
@@ -104,7 +105,7 @@ func (s suite) newMachine(tb testing.TB) operators.Machine {
 }
 
 // records gives events their places in a log, and adds a null record after every sixth event.
-func records(events []schemas.Event) []operators.Record {
+func records(events []event.Event) []operators.Record {
 	var list []operators.Record
 	add := func(r operators.Record) {
 		r.Identity = noise.Identity{Topic: [16]byte{1}, Partition: 2, Offset: int64(len(list)), LeaderEpoch: 3}
@@ -140,7 +141,7 @@ func play(m operators.Machine, list []operators.Record) history {
 func sameDecision(a, b operators.Decision) bool {
 	return a.Index == b.Index && a.Step == b.Step && a.Output == b.Output &&
 		slices.EqualFunc(a.Point, b.Point, sameBits) &&
-		slices.EqualFunc(a.Extras, b.Extras, func(x, y schemas.ExtraValue) bool {
+		slices.EqualFunc(a.Extras, b.Extras, func(x, y decision.ExtraValue) bool {
 			return x.Text == y.Text && sameBits(x.Number, y.Number) && slices.EqualFunc(x.Numbers, y.Numbers, sameBits)
 		})
 }

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // least is a minimal machine: a step is two records, and the decision is the private sum of their weighted values so
@@ -152,10 +152,10 @@ func makeLeast(leak func(m *least, r operators.Record)) Make {
 	}
 }
 
-func leastEvents() []schemas.Event {
-	events := make([]schemas.Event, 25)
+func leastEvents() []event.Event {
+	events := make([]event.Event, 25)
 	for i := range events {
-		events[i] = schemas.Event{Vector: schemas.Vector{Values: []float64{float64(i) - 7}}, Weight: 1}
+		events[i] = event.Event{Vector: event.Vector{Values: []float64{float64(i) - 7}}, Weight: 1}
 	}
 	return events
 }

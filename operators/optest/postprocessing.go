@@ -12,7 +12,8 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/operators"
 	"oriel/operators/neighbours"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // decisionsArePostProcessing checks that machines with equal private sums publish equal bytes and keep equal state
@@ -31,7 +32,7 @@ func (s suite) decisionsArePostProcessing(t *testing.T) {
 // otherEvents returns changes that alter only the contents of records.
 func otherEvents() map[string]func(r *operators.Record) {
 	changes := map[string]func(r *operators.Record){
-		"null":              func(r *operators.Record) { r.Null, r.Event = true, schemas.Event{} },
+		"null":              func(r *operators.Record) { r.Null, r.Event = true, event.Event{} },
 		"not null":          func(r *operators.Record) { r.Null, r.Event.Weight = false, 1 },
 		"zero contribution": func(r *operators.Record) { r.Event.Weight = 0 },
 		"heavy":             func(r *operators.Record) { r.Event.Weight = 1e300 },
@@ -62,7 +63,7 @@ func numbers(change func(x float64) float64) func(r *operators.Record) {
 	}
 }
 
-func scale(e *schemas.Event, by float64) {
+func scale(e *event.Event, by float64) {
 	e.Vector.Values = slices.Clone(e.Vector.Values)
 	for i := range e.Vector.Values {
 		e.Vector.Values[i] *= by
@@ -80,7 +81,7 @@ func (s suite) differsOverScriptedSums(tb testing.TB, change func(r *operators.R
 	plain.open()
 	changed.open()
 	var others []bool // whether each record of the open step was changed
-	var extras []schemas.Extra
+	var extras []decision.Extra
 	if s.serves {
 		extras = s.extras(tb)
 	}
@@ -119,7 +120,7 @@ func (s suite) differsOverScriptedSums(tb testing.TB, change func(r *operators.R
 
 // sameActions compares the actions of a step, where the k-th action is for the k-th record. It ignores the contents of
 // actions for changed records, which must have equal lengths in each encoding, by making them equal.
-func sameActions(want, got []operators.Decision, others []bool, extras []schemas.Extra) string {
+func sameActions(want, got []operators.Decision, others []bool, extras []decision.Extra) string {
 	k := 0
 	for i := range min(len(want), len(got)) {
 		if want[i].Output == 0 {

@@ -6,7 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // kinds are configurations that together cover the settings, over all mechanisms that fit them.
@@ -42,19 +42,19 @@ func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mech
 
 // drawn returns random events with true weights of 0.3, dense and sparse. Some have long features or labels outside any
 // range, and event weights lie on either side of 1.
-func drawn(count, d int, seed uint64) []schemas.Event {
+func drawn(count, d int, seed uint64) []event.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	events := make([]schemas.Event, count)
+	events := make([]event.Event, count)
 	for i := range events {
-		v, y := schemas.Vector{Values: make([]float64, d)}, 0.0
+		v, y := event.Vector{Values: make([]float64, d)}, 0.0
 		for j := range v.Values {
 			v.Values[j] = 0.5 * rng.NormFloat64()
 			y += 0.3 * v.Values[j]
 		}
 		if i%4 == 3 {
-			v = schemas.Vector{Indices: []int32{int32(d) - 1, 0}, Values: v.Values[:2]}
+			v = event.Vector{Indices: []int32{int32(d) - 1, 0}, Values: v.Values[:2]}
 		}
-		events[i] = schemas.Event{Vector: v, Label: y + 0.5*rng.NormFloat64(), Weight: 1.5 * rng.Float64()}
+		events[i] = event.Event{Vector: v, Label: y + 0.5*rng.NormFloat64(), Weight: 1.5 * rng.Float64()}
 		if i%9 == 1 {
 			events[i].Label *= 1000
 		}

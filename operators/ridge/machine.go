@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
 	"oriel/operators/moments"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. The index of a decision is its step. No decision is due before the first
@@ -25,7 +25,7 @@ type Machine struct {
 	theta   []float64 // weights of z in units of the label, scratch
 	cross   []float64 // released Σ z·y, scratch
 	inverse []float64 // scratch: V⁻¹θ
-	extras  []schemas.ExtraValue
+	extras  []decision.ExtraValue
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -58,7 +58,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m := &Machine{
 		Base: base, operator: c, point: make([]float64, d),
 		system: moments.NewSystem(d), theta: make([]float64, d),
-		cross: make([]float64, d), inverse: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
+		cross: make([]float64, d), inverse: make([]float64, d), extras: make([]decision.ExtraValue, ownExtras),
 	}
 	if c.raise {
 		m.system = moments.NewSpectrum(d)

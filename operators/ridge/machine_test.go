@@ -16,7 +16,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 func TestConformance(t *testing.T) {
@@ -77,7 +77,7 @@ type slow struct {
 	left      float64   // root mean square of the residuals
 }
 
-func (s *slow) add(e schemas.Event) {
+func (s *slow) add(e event.Event) {
 	d := s.rows.Features
 	z, square, prediction := make([]float64, d), 0.0, s.middle
 	for k, x := range e.Vector.Values {
@@ -306,10 +306,10 @@ func TestDeviationsOfWeights(t *testing.T) {
 	c, m := config(t, m, "UPDATE=moments", "DIMENSION=3", "LABEL_RANGE=-1:1", "EMIT_EVERY=600", "START_REGULARIZER=1")
 	const keys = 200
 	rng := rand.New(rand.NewPCG(4, 4))
-	events := make([]schemas.Event, 600)
+	events := make([]event.Event, 600)
 	for i := range events {
 		v := []float64{0.2 * rng.NormFloat64(), 0.2 * rng.NormFloat64(), 0.2 * rng.NormFloat64()}
-		events[i] = schemas.Event{Vector: schemas.Vector{Values: v}, Label: 5 * v[0], Weight: 1}
+		events[i] = event.Event{Vector: event.Vector{Values: v}, Label: 5 * v[0], Weight: 1}
 	}
 	var weights [3][]float64
 	var said []float64

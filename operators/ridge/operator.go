@@ -12,7 +12,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // operator implements operators.Operator.
@@ -41,23 +42,23 @@ var (
 
 // Extras returns the members for the accuracy of the weights, the constant that a prediction adds to ⟨x, weights⟩, and
 // how the equations were solved.
-func (c operator) Extras() []schemas.Extra {
+func (c operator) Extras() []decision.Extra {
 	deviation := "Standard deviation of the noise of privacy in each weight, to the first order."
 	residual := "Root of the mean squared residual of the weights, as the released second moments say; 0 where noise makes it negative."
 	if c.innovation {
 		deviation = "Standard deviation of the noise of privacy that the last release puts into each weight, without what feedback takes back."
 		residual = "Root of the mean squared clipped residual, as released; 0 where noise makes it negative."
 	}
-	return append([]schemas.Extra{
-		{Name: "deviation", Kind: schemas.ExtraNumbers, Text: deviation},
-		{Name: "offset", Kind: schemas.ExtraNumber, Text: "A prediction is this and the inner product of features and decision."},
-		{Name: "residual_deviation", Kind: schemas.ExtraNumber, Text: residual},
+	return append([]decision.Extra{
+		{Name: "deviation", Kind: decision.ExtraNumbers, Text: deviation},
+		{Name: "offset", Kind: decision.ExtraNumber, Text: "A prediction is this and the inner product of features and decision."},
+		{Name: "residual_deviation", Kind: decision.ExtraNumber, Text: residual},
 		{
-			Name: "shift", Kind: schemas.ExtraNumber,
+			Name: "shift", Kind: decision.ExtraNumber,
 			Text: "What was added to the diagonal of the released second moments of features of norm 1, or what their eigenvalues were raised to.",
 		},
 		{
-			Name: "doublings", Kind: schemas.ExtraNumber,
+			Name: "doublings", Kind: decision.ExtraNumber,
 			Text: "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.",
 		},
 	}, operators.LifetimeMembers(c.terms)...)
@@ -124,7 +125,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 }
 
 // predict returns the prediction for an event from weights, clamped to the label's range.
-func (c operator) predict(x []float64, e schemas.Event) float64 {
+func (c operator) predict(x []float64, e event.Event) float64 {
 	p := c.middle + loss.Predict(x, e)
 	if math.IsNaN(p) {
 		return p
@@ -139,7 +140,7 @@ func (c operator) Score() *operators.Score {
 	return &operators.Score{
 		Exact: exact, Predicts: operators.Mean, Start: make([]float64, c.rows.Features), Predict: c.predict, Offset: c.middle,
 		Low: c.middle - c.half, High: c.middle + c.half,
-		Loss: func(x []float64, e schemas.Event) float64 {
+		Loss: func(x []float64, e event.Event) float64 {
 			off := c.predict(x, e) - e.Label
 			return float64(float64(e.Weight*off)*off) / 2
 		},
@@ -148,7 +149,7 @@ func (c operator) Score() *operators.Score {
 
 // row writes z to dst of length d: the features divided by X, and shortened to norm 1 if they are longer. It returns
 // false if the event is unusable.
-func (c operator) row(dst []float64, e schemas.Event) bool {
+func (c operator) row(dst []float64, e event.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
 	return valid && loss.Normalised(dst, e.Vector, c.features)
 }

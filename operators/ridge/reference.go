@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference implements operators.ReferenceModel for a machine that publishes every decision.
@@ -87,7 +87,7 @@ func (t *reference) record(z []float64, side, factor float64) operators.Record {
 	}
 	// reach puts the label beyond every prediction of weights of the largest norm.
 	reach := float64((2 + t.maxWeights) * t.half * beyond * max(1, t.residual/t.half))
-	return operators.Record{Event: schemas.Event{
-		Vector: schemas.Vector{Values: values}, Label: t.middle + float64(side*reach), Weight: beyond,
+	return operators.Record{Event: event.Event{
+		Vector: event.Vector{Values: values}, Label: t.middle + float64(side*reach), Weight: beyond,
 	}}
 }

@@ -9,11 +9,12 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // played returns copies of the decisions for events; a nil event is a null record.
-func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []operators.Decision) {
+func played(t *testing.T, m *Machine, events []*event.Event) (decisions []operators.Decision) {
 	t.Helper()
 	for i, e := range events {
 		r := operators.Record{Identity: noise.Identity{Offset: int64(i)}, Null: e == nil}
@@ -22,7 +23,7 @@ func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []oper
 		}
 		for _, d := range m.Add(nil, r) {
 			d.Point = append([]float64{}, d.Point...)
-			d.Extras = append([]schemas.ExtraValue{}, d.Extras...)
+			d.Extras = append([]decision.ExtraValue{}, d.Extras...)
 			decisions = append(decisions, d)
 		}
 	}
@@ -30,7 +31,7 @@ func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []oper
 }
 
 // lines returns a stream of events with 8 features.
-func lines(count int) (events []*schemas.Event) {
+func lines(count int) (events []*event.Event) {
 	for _, e := range drawn(count, 8, 21) {
 		events = append(events, &e)
 	}
@@ -81,7 +82,7 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 		}
 		return math.Sqrt(square)
 	}
-	all := played(t, machine, append(lines(1024), make([]*schemas.Event, 8192)...))
+	all := played(t, machine, append(lines(1024), make([]*event.Event, 8192)...))
 	learned := size(all[63])
 	if learned < 0.2 {
 		t.Fatalf("weights of norm %g: nothing is learned", learned)
@@ -128,7 +129,7 @@ func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, d := range played(t, machine, append(make([]*schemas.Event, 2), lines(20)...)) {
+			for i, d := range played(t, machine, append(make([]*event.Event, 2), lines(20)...)) {
 				for _, x := range append(append([]float64{
 					d.Extras[atResidual].Number, d.Extras[atShift].Number, d.Extras[atDoublings].Number,
 				}, d.Point...), d.Extras[atDeviation].Numbers...) {

@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of sets in the registry of operators.
@@ -81,9 +81,9 @@ var settings = slices.Insert([]operators.Setting{
 	},
 }, 4, actions.Settings("all of one set")...)
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "sets", Text: "What the set of a play was worth; the record key is the play's index.",
-	Members: []schemas.Member{{Name: "worth", Kind: schemas.KindNumber, Text: "What the set was worth to the event."}},
+	Members: []event.Member{{Name: "worth", Kind: event.KindNumber, Text: "What the set was worth to the event."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }

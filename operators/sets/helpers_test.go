@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // named returns the names of n elements.
@@ -87,7 +87,7 @@ func setOf(d operators.Decision) (set []int) {
 
 // answer returns the record that answers an action.
 func answer(play uint64, value float64, at int64) operators.Record {
-	r := operators.Record{Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{value}}}
+	r := operators.Record{Key: strconv.AppendUint(nil, play, 10), Event: event.Event{Numbers: []float64{value}}}
 	r.Identity.Offset = at
 	return r
 }

@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // rule chooses sets. It depends only on releases and draws.
@@ -37,7 +37,7 @@ type Machine struct {
 
 	contribution [2]float64
 	point        []float64
-	extras       [2]schemas.ExtraValue
+	extras       [2]decision.ExtraValue
 	// Joined names of played sets by their places; cached, because few sets are played often.
 	names map[string]string
 	key   []byte

@@ -15,7 +15,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // kinds returns configurations that together cover the settings.
@@ -203,7 +203,7 @@ func BenchmarkAdd(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			m, i := machineOf(b, c, 1, 1), int64(0)
 			made, key := m.Open(nil), []byte(nil)
-			event := schemas.Event{Numbers: []float64{0.5}}
+			event := event.Event{Numbers: []float64{0.5}}
 			b.ReportAllocs()
 			for b.Loop() {
 				key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%16, 10)

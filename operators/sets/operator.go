@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Config holds the public settings, which are constant during the life of a deployment.
@@ -45,14 +45,14 @@ var (
 )
 
 // Extras returns the names of the elements in the set, and whether the round explores.
-func (c operator) Extras() []schemas.Extra {
-	return []schemas.Extra{
+func (c operator) Extras() []decision.Extra {
+	return []decision.Extra{
 		{
-			Name: "set", Kind: schemas.ExtraText,
+			Name: "set", Kind: decision.ExtraText,
 			Text: "The names of what to play, with commas between them. The decision has their places in ORIEL_ELEMENTS, from 0, " +
 				"and −1 where the set has fewer than ORIEL_PICK.",
 		},
-		{Name: "explores", Kind: schemas.ExtraNumber, Text: "1: the set is played to find out; 0: it is the best that is known."},
+		{Name: "explores", Kind: decision.ExtraNumber, Text: "1: the set is played to find out; 0: it is the best that is known."},
 	}
 }
 

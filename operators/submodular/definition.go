@@ -5,7 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Definition is the entry of submodular in the registry of operators.
@@ -104,10 +104,10 @@ func events(v *operators.Values) operators.Events {
 	if len(names) == 0 {
 		v.Want("ELEMENTS", n >= 2 && n <= maxElements, "%d: not within 2 to %d; or set ORIEL_PLACES or ORIEL_TYPES", n,
 			maxElements)
-		return operators.Events{Dimension: int(min(n, maxElements)), Body: schemas.Body{
-			Name: "values", Text: "What each element is worth to the event.", Members: []schemas.Member{
+		return operators.Events{Dimension: int(min(n, maxElements)), Body: event.Body{
+			Name: "values", Text: "What each element is worth to the event.", Members: []event.Member{
 				{
-					Name: "values", Kind: schemas.KindVector,
+					Name: "values", Kind: event.KindVector,
 					Text: "Of each element, or of those that are not 0; clamped to [0, 1].",
 				},
 			},
@@ -121,9 +121,9 @@ func events(v *operators.Values) operators.Events {
 	}
 	v.Want(setting, len(list) >= 2 && len(list) <= maxPlaces, "%d: not 2 to %d", len(list), maxPlaces)
 	v.Distinct(setting, list)
-	return operators.Events{Body: schemas.Body{
-		Name: member, Text: "Which " + member + " the event has.", Members: []schemas.Member{
-			{Name: member, Kind: schemas.KindChoice, Choices: slices.Compact(list), Text: "One of the public " + member + "s."},
+	return operators.Events{Body: event.Body{
+		Name: member, Text: "Which " + member + " the event has.", Members: []event.Member{
+			{Name: member, Kind: event.KindChoice, Choices: slices.Compact(list), Text: "One of the public " + member + "s."},
 		},
 	}}
 }

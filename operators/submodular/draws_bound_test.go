@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestBoundedRate checks the bounded rate. It is the rate of Streeter and Golovin's algorithm if ε does not limit it,
@@ -89,7 +89,7 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 				if v[wants(rng, i)] = 1; i == 0 {
 					v[0], v[1] = 0.5, 0
 				}
-				r := operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
+				r := operators.Record{Event: event.Event{Vector: event.Vector{Values: v}}}
 				r.Identity.Offset = int64(i)
 				for k, g := range machine.contribution(r) {
 					sums[k] += g + 0.5

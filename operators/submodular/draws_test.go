@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // published runs events through a machine, and returns its decisions as text.
@@ -64,7 +64,7 @@ func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events 
 // of the claim. At twice the rate the claim must fail.
 func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
-		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
+		return operators.Record{Event: event.Event{Vector: event.Vector{Values: v}}}
 	}
 	null := operators.Record{Null: true}
 	kinds := []operators.Record{
@@ -128,7 +128,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 // false alarm has probability below 1e-5.
 func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
-		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
+		return operators.Record{Event: event.Event{Vector: event.Vector{Values: v}}}
 	}
 	neighbours := [2][]operators.Record{}
 	for i, first := range []operators.Record{values(1, 0, 0), values(0, 1, 1)} {
@@ -250,7 +250,7 @@ func TestRepeatedElementsCountOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := schemas.Event{Vector: schemas.Vector{Values: []float64{0.4, 0.5, 0.6, 0.8}}}
+		e := event.Event{Vector: event.Vector{Values: []float64{0.4, 0.5, 0.6, 0.8}}}
 		added := func(set ...int) []float64 {
 			copy(machine.set, set)
 			return slices.Clone(machine.contribution(operators.Record{Event: e}))

@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // exemplars is a stream of events, each of which values some randomly drawn flights by how well they represent it.
@@ -140,7 +140,7 @@ func (w exemplars) playPlan(t *testing.T, c operator, m mechanisms.Config, p par
 	x := score.Start
 	var made []operators.Decision
 	for i, values := range w.events {
-		e := schemas.Event{Vector: schemas.Vector{Values: values}}
+		e := event.Event{Vector: event.Vector{Values: values}}
 		if i >= from {
 			got += (1 - score.Loss(x, e)) / float64(len(w.events)-from)
 		}

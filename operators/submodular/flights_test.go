@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 var (
@@ -110,9 +110,9 @@ func (w world) machine(t *testing.T, m mechanisms.Config, seed byte, lines ...st
 	machine, n := opened.(*Machine), len(w.places)
 	var dst []operators.Decision
 	return w.played(func() []int { return machine.set }, func(i, j int) {
-		e := schemas.Event{Numbers: []float64{float64(j)}}
+		e := event.Event{Numbers: []float64{float64(j)}}
 		if len(c.types) == 0 {
-			e = schemas.Event{Vector: schemas.Vector{Values: w.table[j*n:][:n]}}
+			e = event.Event{Vector: event.Vector{Values: w.table[j*n:][:n]}}
 		}
 		dst = machine.Add(dst[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	})

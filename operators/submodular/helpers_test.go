@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // towns is a file of places for tests; some places are close together.
@@ -128,22 +128,22 @@ func configOf(places string, m mechanisms.Config, lines ...string) (operator, er
 }
 
 // drawn returns random events: places, mostly the first one, or values, dense and sparse, some outside their range.
-func drawn(c operator, count int, seed uint64) []schemas.Event {
+func drawn(c operator, count int, seed uint64) []event.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	events := make([]schemas.Event, count)
+	events := make([]event.Event, count)
 	for i := range events {
 		if len(c.types) > 0 {
-			events[i] = schemas.Event{Numbers: []float64{float64(min(rng.IntN(len(c.types)), rng.IntN(len(c.types))))}}
+			events[i] = event.Event{Numbers: []float64{float64(min(rng.IntN(len(c.types)), rng.IntN(len(c.types))))}}
 			continue
 		}
-		v := schemas.Vector{Values: make([]float64, c.elements)}
+		v := event.Vector{Values: make([]float64, c.elements)}
 		for j := range v.Values {
 			v.Values[j] = 1.6*rng.Float64() - 0.4
 		}
 		if i%4 == 3 {
-			v = schemas.Vector{Indices: []int32{int32(c.elements) - 1, 0}, Values: v.Values[:2]}
+			v = event.Vector{Indices: []int32{int32(c.elements) - 1, 0}, Values: v.Values[:2]}
 		}
-		events[i] = schemas.Event{Vector: v}
+		events[i] = event.Event{Vector: v}
 	}
 	return events
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"oriel/mechanisms"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // histogramRule counts the events of each public type, and takes the greedy set for the released counts.
@@ -25,7 +25,7 @@ func newHistogram(c operator, table []float64, set []int) *histogramRule {
 }
 
 // contribution writes the type of the event.
-func (h *histogramRule) contribution(dst []float64, e schemas.Event) bool {
+func (h *histogramRule) contribution(dst []float64, e event.Event) bool {
 	j := h.typeOf(e)
 	dst[0] = float64(j)
 	return j >= 0

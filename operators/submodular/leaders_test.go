@@ -79,7 +79,7 @@ func TestEventsSoFarFollowTheScope(t *testing.T) {
 			stream.Add(noise.Identity{Offset: int64(i)}, nil)
 		}
 		if got := c.weight(stream); got != x.want {
-			t.Errorf("%s: %g events, want %g", m.Scope.Words().Length, got, x.want)
+			t.Errorf("%s: %g events, want %g", m.Words().Length, got, x.want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestDistancesOfALength enumerates contributions on a coarse lattice, from numbers of all kinds. Their distances from
@@ -180,10 +180,10 @@ func TestLengthsChangeNoSets(t *testing.T) {
 		}
 		about, short := open(), open("VALUES_NORM=2")
 		for i := range 300 {
-			v := schemas.Vector{
+			v := event.Vector{
 				Indices: []int32{int32(rng.IntN(3)), int32(3 + rng.IntN(6))}, Values: []float64{rng.Float64(), rng.Float64()},
 			}
-			r := operators.Record{Event: schemas.Event{Vector: v}}
+			r := operators.Record{Event: event.Event{Vector: v}}
 			r.Identity.Offset = int64(i)
 			a, b := about.Add(nil, r), short.Add(nil, r)
 			for k, d := range a {

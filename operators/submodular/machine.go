@@ -6,7 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Machine implements operators.Machine. The index of a decision is its step. No decision is due before the first
@@ -20,7 +20,7 @@ type Machine struct {
 
 	set    []int // the newest set; at first the greedy set for one event of each type, or the first k elements
 	point  []float64
-	extras []schemas.ExtraValue
+	extras []decision.ExtraValue
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -52,7 +52,7 @@ func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, erro
 	if c.rule == byShares {
 		m.point = make([]float64, c.elements)
 	}
-	m.extras = operators.AppendLifetimeMembers(make([]schemas.ExtraValue, len(c.own())), c.terms)
+	m.extras = operators.AppendLifetimeMembers(make([]decision.ExtraValue, len(c.own())), c.terms)
 	m.defineState()
 	return m, nil
 }

@@ -334,7 +334,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	// Two mechanisms must be refused: one whose stream is shorter than a period, and one that releases sums.
 	for _, m := range []mechanisms.Config{lifetime(999, 1), optest.Life(16)} {
 		if err := c.Require(&m, nil); err == nil {
-			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)
+			t.Errorf("draws over %s of %s are taken", m.Name, m.Words().Length)
 		}
 	}
 	c, m, p := config(t, optest.Life(16), base...)

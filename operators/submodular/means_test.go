@@ -118,7 +118,7 @@ func TestMeansHaveLessNoise(t *testing.T) {
 			mean += machine.means.Sums[i] * machine.means.Sums[i]
 		}
 		if ratio := math.Sqrt(mean / sum); ratio > 0.67*1.27 || ratio < 0.67/1.27 {
-			t.Errorf("%s: means have %.3f of the noise", m.Scope.Words().Length, ratio)
+			t.Errorf("%s: means have %.3f of the noise", m.Words().Length, ratio)
 		}
 	}
 }
@@ -186,9 +186,9 @@ func TestMeansFindMore(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%s, %s: ν %.3f by the newest sums, %.3f by means", row.name, m.Scope.Words().Length, found[0], found[1])
+			t.Logf("%s, %s: ν %.3f by the newest sums, %.3f by means", row.name, m.Words().Length, found[0], found[1])
 			if found[1] < found[0]+row.least {
-				t.Errorf("%s, %s: means find %.3f, the newest sums %.3f", row.name, m.Scope.Words().Length, found[1], found[0])
+				t.Errorf("%s, %s: means find %.3f, the newest sums %.3f", row.name, m.Words().Length, found[1], found[0])
 			}
 		}
 	}

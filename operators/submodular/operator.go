@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // operator implements operators.Operator.
@@ -37,25 +37,25 @@ var (
 )
 
 // Extras returns the members of own, followed by the members of a lifetime promise.
-func (c operator) Extras() []schemas.Extra {
+func (c operator) Extras() []decision.Extra {
 	return append(c.own(), operators.LifetimeMembers(c.terms)...)
 }
 
 // own returns the members for the names in the set and for its value.
-func (c operator) own() (all []schemas.Extra) {
+func (c operator) own() (all []decision.Extra) {
 	if c.named() {
-		all = append(all, schemas.Extra{
-			Name: "places", Kind: schemas.ExtraText, Text: "The names of the set, in its order, with commas between them.",
+		all = append(all, decision.Extra{
+			Name: "places", Kind: decision.ExtraText, Text: "The names of the set, in its order, with commas between them.",
 		})
 	}
 	if c.rule == byHistogram {
-		all = append(all, schemas.Extra{
-			Name: "value", Kind: schemas.ExtraNumber,
+		all = append(all, decision.Extra{
+			Name: "value", Kind: decision.ExtraNumber,
 			Text: "What the set is worth to an event in the mean, in [0, 1], as the released counts say.",
 		})
 	}
 	if c.published {
-		all = append(all, schemas.Extra{Name: "points", Kind: schemas.ExtraNumbers, Text: "Of all copies."})
+		all = append(all, decision.Extra{Name: "points", Kind: decision.ExtraNumbers, Text: "Of all copies."})
 	}
 	return all
 }

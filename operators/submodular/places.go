@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // place is a point on the earth in degrees, or a type with given values of the elements, in units of 2⁻²⁰.
@@ -31,13 +31,13 @@ func placeEntry(text string) (canonical string, ok bool) {
 	return p.name + ":" + number(p.latitude) + ":" + number(p.longitude), true
 }
 
-func parsePlace(text string) (p place, ok bool) {
-	parts := strings.Split(text, ":")
+func parsePlace(s string) (p place, ok bool) {
+	parts := strings.Split(s, ":")
 	if len(parts) != 3 {
 		return place{}, false
 	}
-	latitude, errLatitude := schemas.ParseNumber(parts[1])
-	longitude, errLongitude := schemas.ParseNumber(parts[2])
+	latitude, errLatitude := text.ParseNumber(parts[1])
+	longitude, errLongitude := text.ParseNumber(parts[2])
 	p = place{name: strings.TrimSpace(parts[0]), latitude: latitude, longitude: longitude}
 	ok = errLatitude == nil && errLongitude == nil && math.Abs(latitude) <= 90 && math.Abs(longitude) <= 360
 	return p, ok && isName(p.name)
@@ -56,11 +56,11 @@ func typeEntry(text string) (canonical string, ok bool) {
 	return canonical, true
 }
 
-func parseType(text string) (p place, ok bool) {
-	parts := strings.Split(text, ":")
+func parseType(s string) (p place, ok bool) {
+	parts := strings.Split(s, ":")
 	p.name = strings.TrimSpace(parts[0])
 	for _, part := range parts[1:] {
-		v, err := schemas.ParseNumber(part)
+		v, err := text.ParseNumber(part)
 		if err != nil || !(v >= 0 && v <= 1) {
 			return place{}, false
 		}

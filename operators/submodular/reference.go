@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference implements operators.ReferenceModel for a machine that publishes every decision.
@@ -194,7 +194,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 		}
 	}
 	record := func(v []float64) operators.Record {
-		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
+		return operators.Record{Event: event.Event{Vector: event.Vector{Values: v}}}
 	}
 	return record(a), record(b)
 }
@@ -230,5 +230,5 @@ func (t *reference) distantTypes() (a, b int) {
 }
 
 func atPlace(j int) operators.Record {
-	return operators.Record{Event: schemas.Event{Numbers: []float64{float64(j)}}}
+	return operators.Record{Event: event.Event{Numbers: []float64{float64(j)}}}
 }

@@ -15,7 +15,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestRegulariserFollowsTheNoise checks that H and C follow from N, p and the noise law of the mechanism. For Gaussian
@@ -245,7 +245,7 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 						}
 						had[at] += v[element]
 					}
-					e := schemas.Event{Vector: schemas.Vector{Values: v}}
+					e := event.Event{Vector: event.Vector{Values: v}}
 					machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 				}
 				for at := range missed {

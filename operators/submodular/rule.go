@@ -6,13 +6,13 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // rule computes decisions from releases, or by draws.
 type rule interface {
 	// contribution writes the contribution of an event, and returns false if the event is unusable in this deployment.
-	contribution(dst []float64, e schemas.Event) bool
+	contribution(dst []float64, e event.Event) bool
 	// decide computes the newest decision from the releases of the stream, or by draws from it.
 	decide(stream *mechanisms.Stream)
 	// write writes the newest decision.
@@ -47,7 +47,7 @@ type eventReader struct {
 }
 
 // read writes the values of an event, from its place or type, or from the event itself.
-func (w *eventReader) read(e schemas.Event) bool {
+func (w *eventReader) read(e event.Event) bool {
 	if len(w.types) == 0 {
 		return w.readVector(e.Vector)
 	}
@@ -59,7 +59,7 @@ func (w *eventReader) read(e schemas.Event) bool {
 }
 
 // readVector writes the values that an event contains, clamped to [0, 1].
-func (w *eventReader) readVector(v schemas.Vector) bool {
+func (w *eventReader) readVector(v event.Vector) bool {
 	if v.Indices == nil && len(v.Values) != w.elements || v.Indices != nil && len(v.Values) != len(v.Indices) {
 		return false
 	}
@@ -78,7 +78,7 @@ func (w *eventReader) readVector(v schemas.Vector) bool {
 }
 
 // typeOf returns the place of an event, or −1 if it has none.
-func (c operator) typeOf(e schemas.Event) int {
+func (c operator) typeOf(e event.Event) int {
 	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.types))) {
 		return -1
 	}
@@ -103,7 +103,7 @@ func (p *marginalGains) followed(stream *mechanisms.Stream, position int) []floa
 }
 
 // contribution writes gains minus their centre, position by position.
-func (p *marginalGains) contribution(dst []float64, e schemas.Event) bool {
+func (p *marginalGains) contribution(dst []float64, e event.Event) bool {
 	if !p.read(e) {
 		return false
 	}

@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Score is 1 − f(S), the value that an event misses compared with the largest possible value of a set. Before the first
 // published set it uses the initial set.
 func (c operator) Score() *operators.Score {
 	table := c.table()
-	s := &operators.Score{Loss: func(x []float64, e schemas.Event) float64 { return c.missed(table, x, e) }}
+	s := &operators.Score{Loss: func(x []float64, e event.Event) float64 { return c.missed(table, x, e) }}
 	first := c.first(table)
 	if c.rule == byShares {
 		s.Start = make([]float64, c.elements)
@@ -28,14 +28,14 @@ func (c operator) Score() *operators.Score {
 }
 
 // missed returns 1 − f(S) for an event, or NaN if the event is unusable.
-func (c operator) missed(table, set []float64, e schemas.Event) float64 {
+func (c operator) missed(table, set []float64, e event.Event) float64 {
 	v := e.Vector
 	if len(c.types) > 0 {
 		j := c.typeOf(e)
 		if j < 0 {
 			return math.NaN()
 		}
-		v = schemas.Vector{Values: table[j*c.elements:][:c.elements]}
+		v = event.Vector{Values: table[j*c.elements:][:c.elements]}
 	}
 	if c.rule == byShares {
 		values := make([]float64, c.elements)
@@ -57,7 +57,7 @@ func (c operator) missed(table, set []float64, e schemas.Event) float64 {
 }
 
 // valueAt returns a coordinate of a vector, or NaN if the vector has none there.
-func valueAt(v schemas.Vector, at int) float64 {
+func valueAt(v event.Vector, at int) float64 {
 	if v.Indices == nil {
 		if at >= len(v.Values) {
 			return math.NaN()

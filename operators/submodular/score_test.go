@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestScoreIsTheMissedValue compares scores with 1 − f(S) by the function's definition, for sets and events of all
@@ -60,7 +60,7 @@ func TestScoreIsTheMissedValue(t *testing.T) {
 				t.Fatalf("%s: %v misses %g of %+v, want %g", kind.name, set, got, e, want)
 			}
 		}
-		none := schemas.Event{Numbers: []float64{-1}, Vector: schemas.Vector{Values: []float64{1}}}
+		none := event.Event{Numbers: []float64{-1}, Vector: event.Vector{Values: []float64{1}}}
 		last := slices.Repeat([]float64{float64(c.elements - 1)}, len(score.Start))
 		if got := score.Loss(last, none); !math.IsNaN(got) {
 			t.Errorf("%s: what is no event misses %g", kind.name, got)

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators/convex"
 	"oriel/operators/elementary"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 const maxCopies = 1 << 10
@@ -97,7 +97,7 @@ func (s *continuousRule) write(dst []float64) {
 }
 
 // contribution writes gradients minus the centre.
-func (s *continuousRule) contribution(dst []float64, e schemas.Event) bool {
+func (s *continuousRule) contribution(dst []float64, e event.Event) bool {
 	if !s.read(e) {
 		return false
 	}

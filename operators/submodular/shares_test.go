@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // expected returns the expected value of a random set that contains each element with its probability, by enumerating
@@ -189,7 +189,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 					sums[k] += g
 					gained[k/elements] += g * machine.rule.(*continuousRule).points[k]
 				}
-				e := schemas.Event{Vector: schemas.Vector{Values: v}}
+				e := event.Event{Vector: event.Vector{Values: v}}
 				for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
 					x = slices.Clone(d.Point)
 					mean, total := 0.0, 0.0

@@ -4,7 +4,8 @@ import (
 	"unicode/utf8"
 
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // mostDetail is the largest length, in bytes, of the explanation in a dead letter.
@@ -14,15 +15,15 @@ const mostDetail = 512
 // if the decoder finds the same fault and a batch of limit bytes has room. Dead letters are for people who may read the
 // input.
 func detailed(
-	l deadLetter, d schemas.EventDecoder, partition int32, r *records.Record, code schemas.Code, limit int,
+	l deadLetter, d event.Decoder, partition int32, r *records.Record, code text.Code, limit int,
 ) deadLetter {
 	if d == nil || r == nil || r.Unreadable {
 		return l
 	}
-	if placed, is := d.(schemas.PlacedDecoder); is {
+	if placed, is := d.(event.PlacedDecoder); is {
 		placed.At(partition, r.Offset)
 	}
-	var event schemas.Event
+	var event event.Event
 	if d.Decode(&event, r.Value) != code { // a fault of the user id, which decoders do not see
 		return l
 	}

@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -254,4 +254,4 @@ const (
 	valid = 1
 )
 
-var bad = schemas.JSONSyntax.Status()
+var bad = text.JSONSyntax.Status()

@@ -4,13 +4,13 @@ import (
 	"strconv"
 
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // The headers that a letter has in addition to its record's headers. Consumers read these names, so they must not
 // change.
 const (
-	headerReason    = "oriel-reason"    // name of a schemas.Code
+	headerReason    = "oriel-reason"    // name of a text.Code
 	headerDetail    = "oriel-detail"    // description of the fault; some dead letters have none
 	headerTopic     = "oriel-topic"     // with the next two: where the record is, or was
 	headerPartition = "oriel-partition" //
@@ -41,7 +41,7 @@ func (l *deadLetter) place(topic string, partition int32, offset int64, reason s
 }
 
 // lostLetter returns the letter of a record that is gone.
-func lostLetter(topic string, partition int32, offset int64, code schemas.Code) deadLetter {
+func lostLetter(topic string, partition int32, offset int64, code text.Code) deadLetter {
 	l := deadLetter{headers: []records.Header{{Key: headerLost, Value: []byte("true")}}}
 	l.place(topic, partition, offset, code.String())
 	return l
@@ -63,7 +63,7 @@ func gapLetter(topic string, partition int32, g gap) deadLetter {
 // its headers, and as much of key and value as fits, at most keptBytes of each. newLetter reports false if not even
 // reason and position fit.
 func newLetter(
-	topic string, partition int32, r *records.Record, code schemas.Code, maxRecord, limit int,
+	topic string, partition int32, r *records.Record, code text.Code, maxRecord, limit int,
 ) (deadLetter, bool) {
 	complete := deadLetter{key: r.Key, value: r.Value, headers: r.Headers.List()}
 	if len(r.Value) > maxRecord {

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // TestALetterFitsItsBatch checks that even a key or headers that were huge before compression never make a letter that
@@ -26,7 +27,7 @@ func TestALetterFitsItsBatch(t *testing.T) {
 	} {
 		for _, limit := range []int{400, 1000, 200_000, 300_000, 4 << 20} {
 			for _, most := range []int{1000, 10 << 20} {
-				l, ok := newLetter("topic", 3, &r, schemas.Empty, most, limit)
+				l, ok := newLetter("topic", 3, &r, text.Empty, most, limit)
 				if !ok {
 					t.Fatalf("%s, limit %d: no letter", name, limit)
 				}
@@ -50,7 +51,7 @@ func TestALetterFitsItsBatch(t *testing.T) {
 				}
 			}
 		}
-		if _, ok := newLetter("topic", 3, &r, schemas.Empty, 0, 100); ok {
+		if _, ok := newLetter("topic", 3, &r, text.Empty, 0, 100); ok {
 			t.Errorf("%s: a letter in 100 bytes", name)
 		}
 	}
@@ -88,7 +89,7 @@ func TestPlacesAreNotedAndRead(t *testing.T) {
 
 // placed has the first offset from which on the records of a partition can be decoded.
 type placed struct {
-	schemas.EventDecoder
+	event.Decoder
 	partition int32
 	from      int64
 	known     bool
@@ -98,27 +99,27 @@ func (d *placed) At(partition int32, offset int64) {
 	d.known = partition == d.partition && offset >= d.from
 }
 
-func (d *placed) Decode(e *schemas.Event, record []byte) schemas.Code {
+func (d *placed) Decode(e *event.Event, record []byte) text.Code {
 	if !d.known {
-		return schemas.UnknownSchema
+		return text.UnknownSchema
 	}
-	return d.EventDecoder.Decode(e, record)
+	return d.Decoder.Decode(e, record)
 }
 
 // TestDetailsOfALetter checks that a letter explains the fault if a decoder finds the same fault and there is room. The
 // explanation is short, whatever the record contains.
 func TestDetailsOfALetter(t *testing.T) {
-	var members []schemas.Member
-	for i := range schemas.MaxMembers {
-		members = append(members, schemas.Member{
-			Name: strings.Repeat("a", 30) + string(rune('a'+i%26)) + strings.Repeat("b", i/26), Kind: schemas.KindNumber,
+	var members []event.Member
+	for i := range event.MaxMembers {
+		members = append(members, event.Member{
+			Name: strings.Repeat("a", 30) + string(rune('a'+i%26)) + strings.Repeat("b", i/26), Kind: event.KindNumber,
 		})
 	}
-	d, err := schemas.NewDecoder(schemas.EventConfig{Body: schemas.Body{Name: "b", Members: members}, MaxBytes: 1 << 20})
+	d, err := event.NewJSONDecoder(event.Config{Body: event.Body{Name: "b", Members: members}, MaxBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	detail := func(d schemas.EventDecoder, r *records.Record, code schemas.Code, limit int) (text string) {
+	detail := func(d event.Decoder, r *records.Record, code text.Code, limit int) (text string) {
 		l, _ := newLetter("topic", 3, r, code, 1<<20, 1<<20)
 		before := len(l.headers)
 		l = detailed(l, d, 3, r, code, limit)
@@ -133,25 +134,25 @@ func TestDetailsOfALetter(t *testing.T) {
 		return text
 	}
 	r := &records.Record{Value: []byte(`{"é":1}`), Headers: records.HeadersOf(make([]records.Header, 3)...)}
-	text := detail(d, r, schemas.UnknownName, 1<<20)
-	if !strings.HasPrefix(text, `unknown_name: unknown member "é": events have aaa`) || len(text) != mostDetail {
-		t.Errorf("%d bytes: %s", len(text), text)
+	s := detail(d, r, text.UnknownName, 1<<20)
+	if !strings.HasPrefix(s, `unknown_name: unknown member "é": events have aaa`) || len(s) != mostDetail {
+		t.Errorf("%d bytes: %s", len(s), s)
 	}
-	if got := detail(&placed{d, 3, 0, false}, r, schemas.UnknownName, 1<<20); got != text {
+	if got := detail(&placed{d, 3, 0, false}, r, text.UnknownName, 1<<20); got != s {
 		t.Errorf("once its schema is known: %s", got)
 	}
 	for name, got := range map[string]string{
-		"no decoder":    detail(nil, r, schemas.UnknownName, 1<<20),
-		"another fault": detail(d, r, schemas.TooSoon, 1<<20),
-		"no room":       detail(d, r, schemas.UnknownName, 300),
-		"not known yet": detail(&placed{d, 3, 1, true}, r, schemas.UnknownName, 1<<20),
-		"unreadable":    detail(d, &records.Record{Value: r.Value, Unreadable: true}, schemas.UnknownName, 1<<20),
+		"no decoder":    detail(nil, r, text.UnknownName, 1<<20),
+		"another fault": detail(d, r, text.TooSoon, 1<<20),
+		"no room":       detail(d, r, text.UnknownName, 300),
+		"not known yet": detail(&placed{d, 3, 1, true}, r, text.UnknownName, 1<<20),
+		"unreadable":    detail(d, &records.Record{Value: r.Value, Unreadable: true}, text.UnknownName, 1<<20),
 	} {
 		if got != "" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if l := detailed(deadLetter{}, d, 3, nil, schemas.UnknownName, 1<<20); l.headers != nil {
+	if l := detailed(deadLetter{}, d, 3, nil, text.UnknownName, 1<<20); l.headers != nil {
 		t.Error("a letter of a record that is gone has details")
 	}
 }
@@ -164,7 +165,7 @@ func TestOffsetsOfALetter(t *testing.T) {
 		{Key: headerReason, Value: []byte(rowsLost.reason)},
 	}
 	r := records.Record{Public: records.Public{Offset: 7}, Headers: records.HeadersOf(own...)}
-	whole, _ := newLetter("events", 2, &r, schemas.JSONSyntax, 100, 10_000)
+	whole, _ := newLetter("events", 2, &r, text.JSONSyntax, 100, 10_000)
 	for _, c := range []struct {
 		name        string
 		headers     []records.Header
@@ -173,10 +174,10 @@ func TestOffsetsOfALetter(t *testing.T) {
 		ok          bool
 	}{
 		{"a record's", whole.headers, 2, 7, 8, true},
-		{"a lost one's", lostLetter("events", 2, 7, schemas.JSONSyntax).headers, 2, 7, 8, true},
+		{"a lost one's", lostLetter("events", 2, 7, text.JSONSyntax).headers, 2, 7, 8, true},
 		{"a gap's", gapLetter("events", 0, gap{from: 7, until: 12, why: rowsLost}).headers, 0, 7, 12, true},
-		{"of another input", lostLetter("others", 2, 7, schemas.JSONSyntax).headers, 0, 0, 0, false},
-		{"of no partition", lostLetter("events", -1, 7, schemas.JSONSyntax).headers, 0, 0, 0, false},
+		{"of another input", lostLetter("others", 2, 7, text.JSONSyntax).headers, 0, 0, 0, false},
+		{"of no partition", lostLetter("events", -1, 7, text.JSONSyntax).headers, 0, 0, 0, false},
 		{"no letter", own, 0, 0, 0, false},
 	} {
 		p, from, until, ok := letterOf("events", records.HeadersOf(c.headers...))

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 func TestEveryVerdictHasItsLetter(t *testing.T) {
@@ -23,9 +23,9 @@ func TestEveryVerdictHasItsLetter(t *testing.T) {
 	e.events(40)
 	var verdicts []byte
 	var want []string
-	for v := range int(schemas.Unresolved.Status()) + 1 {
+	for v := range int(text.Unresolved.Status()) + 1 {
 		verdicts = append(verdicts, byte(v))
-		if code, _ := schemas.CodeOfStatus(byte(v)); code != schemas.OK && code != schemas.Filtered {
+		if code, _ := text.CodeOfStatus(byte(v)); code != text.OK && code != text.Filtered {
 			want = append(want, fmt.Sprintf("%d %s %d", v, code, v))
 		}
 	}

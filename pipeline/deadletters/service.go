@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/state"
 )
 
@@ -33,7 +33,7 @@ type Options struct {
 	// Decoder returns the decoder of a configuration's events, so that letters can explain a fault in words. If it is
 	// nil, or returns nil for a configuration, letters have only the reason code. frozen reads the stream's writers'
 	// schemas.
-	Decoder func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
+	Decoder func(config string, frozen func() (state.Schemas, error)) event.Decoder
 }
 
 // Listener holds functions that tasks call; each must be safe for concurrent use. A nil function is not called. Their

@@ -12,7 +12,8 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -27,8 +28,8 @@ type statusReader struct {
 	maxRecord  int            // longest valid record in the incarnation's configuration
 	start      int64          // first offset of the incarnation
 	order      *state.Ordered // start in each partition, for a whole topic's stream; nil for one partition's
-	decodes    func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
-	decoder    schemas.EventDecoder // decodes the incarnation's events; nil: unknown
+	decodes    func(config string, frozen func() (state.Schemas, error)) event.Decoder
+	decoder    event.Decoder // decodes the incarnation's events; nil: unknown
 
 	place int64 // offset in the verdict topic of the first row to read, as of the take-over
 	begin int64 // first offset of the verdict topic at the take-over
@@ -185,14 +186,14 @@ func (r *statusReader) pending() cause {
 }
 
 // reason returns the code of a status; OK means that no letter is needed.
-func (r *statusReader) reason(row int64, verdict byte) (schemas.Code, error) {
-	code, known := schemas.CodeOfStatus(verdict)
+func (r *statusReader) reason(row int64, verdict byte) (text.Code, error) {
+	code, known := text.CodeOfStatus(verdict)
 	if !known {
 		return code, r.stop(row, nil, fmt.Sprintf("holds the verdict %d, which this version does not know", verdict),
 			"Run `oriel letters` of the version that runs the service")
 	}
-	if code == schemas.Filtered { // a filtered record has no fault
-		return schemas.OK, nil
+	if code == text.Filtered { // a filtered record has no fault
+		return text.OK, nil
 	}
 	return code, nil
 }

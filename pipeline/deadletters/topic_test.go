@@ -10,7 +10,7 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -226,7 +226,7 @@ func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	e := newTopicEnv(t, 0, 0, 0)
 	letters := make([]records.Record, 1100)
 	for i := range letters {
-		l := lostLetter("events", 1, int64(i), schemas.JSONSyntax)
+		l := lostLetter("events", 1, int64(i), text.JSONSyntax)
 		if i == 0 {
 			l = gapLetter("events", 2, gap{from: 3, until: 9, why: rowsLost})
 		}

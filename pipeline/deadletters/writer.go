@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // transactionBytes is the size at which a transaction closes, even in the middle of a row, because a row may have half
@@ -87,7 +87,7 @@ func (w *writer) take(ctx context.Context, n run, row int64) error {
 		if err != nil {
 			return err
 		}
-		if code == schemas.OK {
+		if code == text.OK {
 			continue
 		}
 		offset := n.from + int64(i)
@@ -128,7 +128,7 @@ func (w *writer) mark(ctx context.Context, n run, row int64) error {
 }
 
 // write adds the letter of one record.
-func (w *writer) write(ctx context.Context, partition int32, offset int64, code schemas.Code) error {
+func (w *writer) write(ctx context.Context, partition int32, offset int64, code text.Code) error {
 	c := w.task.service.deployment.Config
 	r, err := w.input.record(ctx, partition, offset)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"oriel/pipeline/metrics"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 func point(stream string, point ...float64) notice.Decided {
@@ -64,7 +64,7 @@ oriel_decision{coordinate="1",deployment="d",stream="0"} 5.25
 func saying(stream string, point ...float64) notice.Decided {
 	d := notice.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
 	for _, x := range [][2]string{{"shift", "-2.5e-1"}, {"arm", `"1"`}, {"deviation", "[1]"}, {"explores", "1"}} {
-		d.Extras = append(d.Extras, schemas.ExtraMember{Name: x[0], JSON: x[1]})
+		d.Extras = append(d.Extras, decision.ExtraMember{Name: x[0], JSON: x[1]})
 	}
 	return d
 }

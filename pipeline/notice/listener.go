@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/protection"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TaskState is the public state of one partition's task.
@@ -44,7 +44,7 @@ type Decided struct {
 	Stream      string
 	Index, Step uint64
 	Point       []float64 // the coordinates; the listener owns them
-	Extras      []schemas.ExtraMember
+	Extras      []decision.ExtraMember
 }
 
 // Point is a point of a transaction or a take-over at which a crash must be harmless. Tests kill the process there.
@@ -164,7 +164,7 @@ func (l Listener) DecidedLine(partition int32, newest []byte) {
 	if l.Decided == nil {
 		return
 	}
-	if d, err := schemas.ParseDecision(newest); err == nil { // cannot fail, because this process has made the line
+	if d, err := decision.Parse(newest); err == nil { // cannot fail, because this process has made the line
 		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point, Extras: d.Extras})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Blind is a machine that ignores events: each record is a step, whose decision is its own index and the offset of the
@@ -72,7 +72,7 @@ type blindOperator struct {
 
 func (o blindOperator) Descriptor() []byte { return o.descriptor }
 
-func (blindOperator) Extras() []schemas.Extra { return nil }
+func (blindOperator) Extras() []decision.Extra { return nil }
 
 func (o blindOperator) SecondTopic() *operators.Output {
 	if o.second {

@@ -14,7 +14,7 @@ import (
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestTheNewestCommittedDecisionIsReported checks that the newest decision is reported once after each commit with
@@ -34,7 +34,7 @@ func TestTheNewestCommittedDecisionIsReported(t *testing.T) {
 				t.Errorf("decision %d cannot be read yet: %v", newest.Index, err)
 				return
 			}
-			last, err := schemas.ParseDecision(published[len(published)-1].Value)
+			last, err := decision.Parse(published[len(published)-1].Value)
 			if err != nil || p != 0 || newest.Stream != "0" || newest.Index != last.Index || newest.Step != last.Step ||
 				!slices.Equal(newest.Point, last.Point) {
 				t.Errorf("partition %d: told of %+v, %+v is the last one published: %v", p, newest, last, err)

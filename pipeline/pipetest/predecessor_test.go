@@ -103,7 +103,7 @@ func offsets(t *testing.T, d *simtest.Deployment, topic string) (all []float64) 
 		t.Fatal(err)
 	}
 	for _, r := range records {
-		all = append(all, decision(t, r).Point[1])
+		all = append(all, decisionIn(t, r).Point[1])
 	}
 	return all
 }

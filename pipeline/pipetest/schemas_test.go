@@ -21,14 +21,15 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
 // named decodes values of one byte, the id of a schema. The value is an event if the schema is frozen and known in the
 // record's partition.
 type named struct {
-	schemas.EventDecoder
+	event.Decoder
 	frozen    state.Schemas
 	partition int32
 	offset    int64
@@ -36,12 +37,12 @@ type named struct {
 
 func (d *named) At(partition int32, offset int64) { d.partition, d.offset = partition, offset }
 
-func (d *named) Decode(dst *schemas.Event, value []byte) schemas.Code {
+func (d *named) Decode(dst *event.Event, value []byte) text.Code {
 	if s := d.frozen.Find(uint32(value[0])); s == nil || !s.Known(d.partition, d.offset) {
-		return schemas.UnknownSchema
+		return text.UnknownSchema
 	}
-	*dst = schemas.Event{Weight: 1}
-	return schemas.OK
+	*dst = event.Event{Weight: 1}
+	return text.OK
 }
 
 // schemasHistory is a deployment whose events name their schemas. sent holds each event's schema id, by partition.
@@ -52,8 +53,8 @@ type schemasHistory struct {
 
 func newSchemas(t *testing.T, partitions int, topic bool) *schemasHistory {
 	setup := pipetest.NewSetup()
-	setup.Model.Writers = func(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
-		return func(schemas.EventConfig) (schemas.EventDecoder, error) { return &named{frozen: frozen}, nil }
+	setup.Model.Writers = func(frozen state.Schemas) func(event.Config) (event.Decoder, error) {
+		return func(event.Config) (event.Decoder, error) { return &named{frozen: frozen}, nil }
 	}
 	w := &whole{history: history{t: t, Deployment: simtest.New(t), setup: setup}, sent: make([]int, partitions)}
 	if topic {
@@ -87,11 +88,11 @@ func (h *schemasHistory) freeze(all state.Schemas) {
 
 // verdicts returns the verdict of each offset of the input, from all rows that were sent, committed or not. Two rows
 // must not contradict each other.
-func (h *schemasHistory) verdicts() map[offset]schemas.Code {
+func (h *schemasHistory) verdicts() map[offset]text.Code {
 	h.t.Helper()
 	sealer, err := h.setup.Sealer(h.t.Context(), h.Client(), 0)
 	h.check(err)
-	all := map[offset]schemas.Code{}
+	all := map[offset]text.Code{}
 	for _, r := range h.read(h.setup.Config.Verdicts, true) {
 		row, err := sealer.OpenStatuses(r.Value)
 		h.check(err)
@@ -102,7 +103,7 @@ func (h *schemasHistory) verdicts() map[offset]schemas.Code {
 		for _, s := range stretches {
 			for at := s.From; at < s.To; at++ {
 				o := offset{s.Partition, at}
-				code, _ := schemas.CodeOfStatus(row.Statuses[0])
+				code, _ := text.CodeOfStatus(row.Statuses[0])
 				if before, is := all[o]; is && before != code {
 					h.t.Errorf("%v was %v, and is %v", o, before, code)
 				}
@@ -162,12 +163,12 @@ func TestSchemasAreAddedAfterSentEvents(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 			h.check(a.Stop())
 
-			want := map[offset]schemas.Code{}
+			want := map[offset]text.Code{}
 			for o, id := range h.ids {
 				if id == 3 || id == 2 && o.at < int64(ends[o.partition]) {
-					want[o] = schemas.UnknownSchema
+					want[o] = text.UnknownSchema
 				} else {
-					want[o] = schemas.OK
+					want[o] = text.OK
 				}
 			}
 			if got := h.verdicts(); !maps.Equal(got, want) {
@@ -209,10 +210,10 @@ func TestSchemasThatAreLeftOut(t *testing.T) {
 		h.write(0, 1, 2, 3)
 		time.Sleep(2 * time.Minute)
 		h.check(a.Stop())
-		want := map[offset]schemas.Code{}
+		want := map[offset]text.Code{}
 		for at, known := range []bool{true, false, true, true, false} {
-			if want[offset{0, int64(at)}] = schemas.UnknownSchema; known {
-				want[offset{0, int64(at)}] = schemas.OK
+			if want[offset{0, int64(at)}] = text.UnknownSchema; known {
+				want[offset{0, int64(at)}] = text.OK
 			}
 		}
 		if got := h.verdicts(); !maps.Equal(got, want) {
@@ -301,7 +302,7 @@ func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 		h.check(a.Stop())
 		var known []int
 		opens := d.Model.Writers
-		d.Model.Writers = func(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+		d.Model.Writers = func(frozen state.Schemas) func(event.Config) (event.Decoder, error) {
 			known = append(known, len(frozen))
 			return opens(frozen)
 		}
@@ -327,7 +328,7 @@ func TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile(t *testing.T) {
 		h.write(0, 1, 1)
 		time.Sleep(10 * time.Second)
 		opens, adding := d.Model.Writers, true
-		d.Model.Writers = func(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+		d.Model.Writers = func(frozen state.Schemas) func(event.Config) (event.Decoder, error) {
 			if adding {
 				adding = false
 				if _, err := h.deployment().AddSchemas(t.Context(), state.Schemas{{ID: 2}}); err != nil {

@@ -20,7 +20,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/takeover"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/state"
 	"oriel/state/local"
 )
@@ -57,9 +57,9 @@ func NewSetup() Setup {
 		},
 		Model: streams.Model{
 			Settings: "OPERATOR=blind\n",
-			Events: schemas.EventConfig{
+			Events: event.Config{
 				Body: body, Dimension: 4, MaxBytes: 1000,
-				Features: schemas.FeatureConfig{Norm: "none"},
+				Features: event.FeatureConfig{Norm: "none"},
 			},
 			Semantics: streams.Semantics,
 		},

@@ -19,7 +19,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // history is a deployment of one partition whose transactions are torn repeatedly.
@@ -83,7 +83,7 @@ func (h *history) whole(checkpoint []byte) {
 
 // committed checks that the decision topics have the decisions of want, by index, and that no decision has two values,
 // even uncommitted ones. It returns all decisions of both topics.
-func (h *history) committed(want [2][]uint64) (all []schemas.Decision) {
+func (h *history) committed(want [2][]uint64) (all []decision.Decision) {
 	h.t.Helper()
 	values := map[uint64][]byte{}
 	for output, topic := range []string{h.setup.Config.Decisions, h.setup.Config.Second} {
@@ -98,7 +98,7 @@ func (h *history) committed(want [2][]uint64) (all []schemas.Decision) {
 			h.t.Errorf("topic %s has the decisions %d, want %d", topic, got, want[output])
 		}
 		for _, r := range h.read(topic, true) {
-			d := decision(h.t, r)
+			d := decisionIn(h.t, r)
 			if other := values[d.Index]; other != nil && !bytes.Equal(other, r.Value) {
 				h.t.Errorf("decision %d has two values:\n%s\n%s", d.Index, other, r.Value)
 			}
@@ -111,12 +111,12 @@ func (h *history) committed(want [2][]uint64) (all []schemas.Decision) {
 
 func index(t *testing.T, r records.Record) uint64 {
 	t.Helper()
-	return decision(t, r).Index
+	return decisionIn(t, r).Index
 }
 
-func decision(t *testing.T, r records.Record) schemas.Decision {
+func decisionIn(t *testing.T, r records.Record) decision.Decision {
 	t.Helper()
-	d, err := schemas.ParseDecision(r.Value)
+	d, err := decision.Parse(r.Value)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // inTurn opens blind machines whose decisions end with the number of the experiment of their step. Params have the line
@@ -160,7 +160,7 @@ func TestExperimentsStartAfterSentEvents(t *testing.T) {
 
 			seen := map[uint64]float64{}
 			for _, r := range w.read(w.setup.Config.Decisions, true) {
-				d, err := schemas.ParseDecision(r.Value)
+				d, err := decision.Parse(r.Value)
 				w.check(err)
 				number := d.Point[len(d.Point)-1]
 				if before, is := seen[d.Step]; is && before != number {

@@ -16,7 +16,8 @@ import (
 	"oriel/pipeline/merge"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 )
 
 // Check recomputes the decisions after a checkpoint from the input topic and compares them with the published ones,
@@ -85,7 +86,7 @@ func addLater(ctx context.Context, d changelog.Deployment, checkpoint *changelog
 // publishedDecision is a committed decision: its offset, and its line, which stays valid until the next decision is
 // read.
 type publishedDecision struct {
-	schemas.Decision
+	decision.Decision
 	offset int64
 	line   []byte
 }
@@ -99,7 +100,7 @@ func published(
 		for r, err := range fetch.Records(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
 			found := publishedDecision{offset: r.Offset, line: r.Value}
 			if err == nil {
-				if found.Decision, err = schemas.ParseDecision(r.Value); err != nil {
+				if found.Decision, err = decision.Parse(r.Value); err != nil {
 					err = fmt.Errorf("pipeline: topic %s, partition %d, offset %d: %w", topic.Name, p, r.Offset, err)
 				}
 			}
@@ -152,7 +153,7 @@ func (c *check) compare(output uint8, _, line []byte) {
 	if t.ended || c.err != nil {
 		return
 	}
-	again, err := schemas.ParseDecision(line)
+	again, err := decision.Parse(line)
 	switch {
 	case err != nil:
 		panic("BUG: pipeline: a decision of the stream does not read as one")
@@ -186,7 +187,7 @@ func recompute(
 	w := &streams.Walk{
 		Stream: o.Stream, Partition: p, Position: o.Position.Clone(),
 		Decided: c.compare,
-		Taken:   func(*records.Record, int64, schemas.Code) {},
+		Taken:   func(*records.Record, int64, text.Code) {},
 	}
 	if o.Position.Owes {
 		w.Start()

@@ -6,7 +6,8 @@ import (
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // The memory for decoding ahead is constant, because it must not depend on contents. Records that do not fit are
@@ -22,8 +23,8 @@ const (
 // Ahead decodes records of a stream before their turn. This is possible because the result depends only on a record's
 // bytes. One goroutine may use it, concurrently with the Walk that takes the records.
 type Ahead struct {
-	decoder schemas.EventDecoder
-	event   schemas.Event
+	decoder event.Decoder
+	event   event.Event
 }
 
 // NewAhead returns an Ahead with its own decoder.
@@ -44,8 +45,8 @@ type Events struct {
 // aheadEvent is the decoded event of one record.
 type aheadEvent struct {
 	offset int64
-	code   schemas.Code
-	event  schemas.Event // zero unless code is OK
+	code   text.Code
+	event  event.Event // zero unless code is OK
 }
 
 var rooms = sync.Pool{New: func() any {
@@ -78,11 +79,11 @@ func (a *Ahead) fill(e *Events, b *fetch.Batch) {
 }
 
 // decode decodes the event of a record of a partition of the input. It is the only function that decodes events.
-func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *records.Record) schemas.Code {
+func decode(d event.Decoder, dst *event.Event, partition int32, r *records.Record) text.Code {
 	if r.Unreadable {
-		return schemas.TooLarge
+		return text.TooLarge
 	}
-	if placed, is := d.(schemas.PlacedDecoder); is {
+	if placed, is := d.(event.PlacedDecoder); is {
 		placed.At(partition, r.Offset)
 	}
 	return d.Decode(dst, r.Value)
@@ -90,11 +91,11 @@ func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *reco
 
 // append copies an event into e, because the decoder owns the event's slices. It reports false if the event does not
 // fit.
-func (e *Events) append(offset int64, code schemas.Code, event schemas.Event) bool {
+func (e *Events) append(offset int64, code text.Code, event event.Event) bool {
 	if len(e.read) == cap(e.read) {
 		return false
 	}
-	if code != schemas.OK {
+	if code != text.OK {
 		e.read = append(e.read, aheadEvent{offset: offset, code: code})
 		return true
 	}

@@ -12,13 +12,13 @@ import (
 	"oriel/operators"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // listener is a witness that also keeps a copy of each event.
 type listener struct {
 	*witness
-	heard []schemas.Event
+	heard []event.Event
 }
 
 func (l *listener) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
@@ -34,14 +34,14 @@ func listening(t *testing.T, dimension int) (*walked, *listener) {
 	t.Helper()
 	l := new(listener)
 	w := walkOf(t, func(m *Model) {
-		m.Events = schemas.EventConfig{
-			Body: schemas.Body{Name: "seen", Members: []schemas.Member{
-				{Name: "features", Kind: schemas.KindFeatures},
-				{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 2},
-				{Name: "delay", Kind: schemas.KindNumber, Least: 0, Most: 10, Optional: true},
-				{Name: "kind", Kind: schemas.KindChoice, Choices: []string{"a", "b"}, Optional: true},
+		m.Events = event.Config{
+			Body: event.Body{Name: "seen", Members: []event.Member{
+				{Name: "features", Kind: event.KindFeatures},
+				{Name: "weight", Kind: event.KindWeight, Optional: true, Default: 2},
+				{Name: "delay", Kind: event.KindNumber, Least: 0, Most: 10, Optional: true},
+				{Name: "kind", Kind: event.KindChoice, Choices: []string{"a", "b"}, Optional: true},
 			}},
-			Dimension: dimension, MaxBytes: 1 << 16, Features: schemas.FeatureConfig{Norm: "none", Bias: true},
+			Dimension: dimension, MaxBytes: 1 << 16, Features: event.FeatureConfig{Norm: "none", Bias: true},
 		}
 		learner, _ := m.Learner.(fakeLearner)
 		l.witness, _ = learner.machine.(*witness)

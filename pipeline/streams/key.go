@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // keyed returns the index, among the extras, of the record key of decisions of a topic; −1 means that the key is the
@@ -14,8 +14,8 @@ func (s *Opened) keyed(output uint8) int {
 	if output == 0 || s.output == nil || s.output.Key == "" {
 		return -1
 	}
-	return slices.IndexFunc(s.extras, func(x schemas.Extra) bool {
-		return x.Name == s.output.Key && x.Kind == schemas.ExtraText
+	return slices.IndexFunc(s.extras, func(x decision.Extra) bool {
+		return x.Name == s.output.Key && x.Kind == decision.ExtraText
 	})
 }
 
@@ -30,7 +30,7 @@ func (s *Stream) recordKey(d operators.Decision) []byte {
 }
 
 // RecordKeyOf is recordKey for a parsed decision.
-func (s *Stream) RecordKeyOf(output uint8, d schemas.Decision) []byte {
+func (s *Stream) RecordKeyOf(output uint8, d decision.Decision) []byte {
 	var key string
 	for _, x := range d.Extras {
 		at := s.opened.keys[output]

@@ -4,27 +4,27 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestRecordKeys checks that a decision has the same record key when it is published, and when it is read back and sent
 // again.
 func TestRecordKeys(t *testing.T) {
 	opened := &Opened{
-		extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
+		extras: []decision.Extra{{Name: "score", Kind: decision.ExtraNumber}, {Name: "name", Kind: decision.ExtraText}},
 		output: &operators.Output{Suffix: "actions", Key: "name"},
 	}
 	opened.keys = [DecisionTopics]int{opened.keyed(0), opened.keyed(1)}
 	for name, want := range map[string]string{"call-7": "call-7", `a "b" \ é`: `a "b" \ é`, "": "3"} {
 		s := &Stream{opened: opened, name: "3"}
 		d := operators.Decision{
-			Index: 1, Step: 1, Point: []float64{1}, Output: 1, Extras: []schemas.ExtraValue{{Number: 2}, {Text: name}},
+			Index: 1, Step: 1, Point: []float64{1}, Output: 1, Extras: []decision.ExtraValue{{Number: 2}, {Text: name}},
 		}
-		config := schemas.DecisionConfig{
+		config := decision.Config{
 			Stream: "3", Mechanism: "blt", Adjacency: "replace", Unit: "event", Epsilon: 1, Batch: 1,
 		}
-		line := schemas.NewEncoder(config, opened.extras).Append(nil, d.Index, d.Step, d.Point, d.Extras)
-		read, err := schemas.ParseDecision(line)
+		line := decision.NewEncoder(config, opened.extras).Append(nil, d.Index, d.Step, d.Point, d.Extras)
+		read, err := decision.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,17 +9,17 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // fakeOperator has the topics and members that a test sets, and nothing else.
 type fakeOperator struct {
 	operators.Operator
-	extras []schemas.Extra
+	extras []decision.Extra
 	output *operators.Output
 }
 
-func (o fakeOperator) Extras() []schemas.Extra { return o.extras }
+func (o fakeOperator) Extras() []decision.Extra { return o.extras }
 
 func (o fakeOperator) SecondTopic() *operators.Output { return o.output }
 

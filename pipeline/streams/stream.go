@@ -8,7 +8,8 @@ import (
 
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 	"oriel/state"
 	"oriel/state/users"
 )
@@ -19,13 +20,13 @@ const DecisionTopics = 2
 
 // Model is the configured operator in the form that the pipeline uses; cmd makes it from settings.
 type Model struct {
-	Settings string              // canonical configuration, one line per setting; public
-	Texts    string              // public texts whose digests Settings has, in the form of state.AppendText
-	Events   schemas.EventConfig // how records are decoded
-	Users    *Users              // user-level privacy; the zero value has none
-	Keyed    bool                // the machine reads record keys: public names, for example of an action
-	Encoding schemas.Encoding    // encoding of decisions
-	SchemaID uint32              // registry id of the encoding's schema, written in decisions; 0: none
+	Settings string            // canonical configuration, one line per setting; public
+	Texts    string            // public texts whose digests Settings has, in the form of state.AppendText
+	Events   event.Config      // how records are decoded
+	Users    *Users            // user-level privacy; the zero value has none
+	Keyed    bool              // the machine reads record keys: public names, for example of an action
+	Encoding decision.Encoding // encoding of decisions
+	SchemaID uint32            // registry id of the encoding's schema, written in decisions; 0: none
 
 	// version of decoding, contributions and decompression: the constant Semantics. Tests set another version.
 	Semantics uint32
@@ -34,7 +35,7 @@ type Model struct {
 
 	// Writers returns a function that opens decoders for events that name their writer's schema, with the frozen
 	// schemas of a stream. Nil: events name no schema.
-	Writers func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error)
+	Writers func(state.Schemas) func(event.Config) (event.Decoder, error)
 	Frozen  state.Schemas // schemas frozen for the opened stream; read only with Writers
 
 	// Amendment holds the bytes appended to the opened stream's frozen params: public settings that apply from a later
@@ -49,12 +50,12 @@ type Opened struct {
 	model     Model
 	machine   func(key [32]byte) (operators.Machine, error)
 	guarantee protection.Guarantee
-	decoder   schemas.EventDecoder
-	encoder   *schemas.Encoder    // encoder without stream and incarnation; streams derive theirs from it
-	event     schemas.Event       // event of the current record
+	decoder   event.Decoder
+	encoder   *decision.Encoder   // encoder without stream and incarnation; streams derive theirs from it
+	event     event.Event         // event of the current record
 	keys      [DecisionTopics]int // by topic: index of the extra that is the record key; −1: the key is the stream
 	key       []byte              // record key of the last decision
-	extras    []schemas.Extra     // extra members of decisions
+	extras    []decision.Extra    // extra members of decisions
 	output    *operators.Output   // the operator's second topic; nil: none
 }
 
@@ -77,18 +78,18 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	if s.decoder, err = m.Decoder(); err != nil {
 		return nil, err
 	}
-	s.encoder = schemas.NewEncoder(m.decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
+	s.encoder = decision.NewEncoder(m.decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
 	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}
 	return s, nil
 }
 
 // Decoder returns a decoder of the model's events.
-func (m Model) Decoder() (schemas.EventDecoder, error) {
+func (m Model) Decoder() (event.Decoder, error) {
 	events := m.Events
 	if m.Writers != nil {
 		events.Foreign = m.Writers(m.Frozen)
 	}
-	decoder, err := schemas.OpenDecoder(events)
+	decoder, err := event.OpenDecoder(events)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
 	}
@@ -103,7 +104,7 @@ type Stream struct {
 	opened  *Opened
 	machine operators.Machine
 	limiter *users.Limiter // nil without user-level privacy
-	encoder *schemas.Encoder
+	encoder *decision.Encoder
 	name    string
 	time    stepTime
 }
@@ -121,7 +122,7 @@ func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte)
 	}
 	return &Stream{
 		opened: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: stream,
-		time: stepTime(schemas.NoTime),
+		time: stepTime(decision.NoTime),
 	}, nil
 }
 
@@ -135,8 +136,8 @@ func OpenStream(m Model, params []byte, key, people [32]byte, stream string, inc
 }
 
 // decisionConfig returns the members that the decisions of all streams have in common.
-func (m Model) decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionConfig {
-	return schemas.DecisionConfig{
+func (m Model) decisionConfig(g protection.Guarantee, form decision.Form) decision.Config {
+	return decision.Config{
 		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
 		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Unit.Adjacency().String(), Unit: g.Unit.Name(), Form: form,
 		Encoding: m.Encoding, SchemaID: m.SchemaID,

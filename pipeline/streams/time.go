@@ -4,17 +4,17 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
-// stepTime is the greatest timestamp of the records that the open step has taken, or schemas.NoTime. It follows only
+// stepTime is the greatest timestamp of the records that the open step has taken, or decision.NoTime. It follows only
 // from public metadata of records, so it is equal on every retry, restore and replay, unlike the clock.
 type stepTime int64
 
 // take takes the timestamp of a record, even if the record is a null event. A timestamp below 0 or beyond
-// schemas.LatestTime is ignored.
+// decision.LatestTime is ignored.
 func (t *stepTime) take(timestamp int64) {
-	if timestamp <= schemas.LatestTime {
+	if timestamp <= decision.LatestTime {
 		*t = max(*t, stepTime(timestamp))
 	}
 }
@@ -28,7 +28,7 @@ func cutTime(state []byte) (before []byte, t stepTime, err error) {
 		return nil, 0, errors.New("pipeline: state: shorter than its time")
 	}
 	t = stepTime(binary.LittleEndian.Uint64(state[split:]))
-	if t < stepTime(schemas.NoTime) || t > stepTime(schemas.LatestTime) {
+	if t < stepTime(decision.NoTime) || t > stepTime(decision.LatestTime) {
 		return nil, 0, errors.New("pipeline: state: a time that no step has")
 	}
 	return state[:split], t, nil

@@ -10,7 +10,7 @@ import (
 
 	"oriel/operators"
 	"oriel/pipeline/kafka/fetch"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
@@ -55,12 +55,12 @@ func timesOf(t *testing.T, state []byte, at state.Position) (*Walk, *[]string) {
 	}, 0)
 	times := &[]string{}
 	w.Walk.Decided = func(output uint8, _, line []byte) {
-		d, err := schemas.ParseDecision(line)
+		d, err := decision.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := "-"
-		if d.Time() != schemas.NoTime {
+		if d.Time() != decision.NoTime {
 			text = fmt.Sprint(d.Time())
 		}
 		*times = append(*times, fmt.Sprintf("%d:%s", output, text))
@@ -92,7 +92,7 @@ func stamped(from int64, timestamps ...int64) fetch.Batch {
 func TestTimeIsTheGreatestOfTheStep(t *testing.T) {
 	w, times := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
 	w.Start()
-	b := stamped(10, 5, 900, 7, 20, 10, 15, -1, -1, -1, math.MaxInt64, 0, -7, 1, 2, schemas.LatestTime)
+	b := stamped(10, 5, 900, 7, 20, 10, 15, -1, -1, -1, math.MaxInt64, 0, -7, 1, 2, decision.LatestTime)
 	if err := w.Take(&b, everything); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestStatesWithABrokenTimeAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.Stream.AppendState(nil)
-	for _, time := range []int64{-2, schemas.LatestTime + 1} {
+	for _, time := range []int64{-2, decision.LatestTime + 1} {
 		broken := binary.LittleEndian.AppendUint64(before[:8:8], uint64(time))
 		if err := w.Stream.Restore(broken); err == nil {
 			t.Errorf("%d is taken", time)

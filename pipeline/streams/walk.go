@@ -9,7 +9,8 @@ import (
 	"oriel/operators"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 	"oriel/state"
 	"oriel/state/users"
 )
@@ -33,8 +34,8 @@ type Walk struct {
 	Decided func(output uint8, key, line []byte)
 
 	// Taken is called with each record, the number of offsets before it without a record, and the record's code:
-	// schemas.OK, or the reason why it is a null event.
-	Taken func(r *records.Record, gap int64, code schemas.Code)
+	// text.OK, or the reason why it is a null event.
+	Taken func(r *records.Record, gap int64, code text.Code)
 
 	// Moved is called with the offsets of a partition of the input that a whole topic's stream has passed, with records
 	// or without. Neighbouring offsets may come in several calls. Nil: not called.
@@ -175,7 +176,7 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	}
 	event := &s.opened.event
 	switch {
-	case code != schemas.OK:
+	case code != text.OK:
 	case ahead != nil:
 		code, event = ahead.code, &ahead.event
 	default:
@@ -183,7 +184,7 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	}
 	record := operators.Record{
 		Identity: noise.Identity{Topic: at.Topic, Partition: b.Partition, Offset: r.Offset, LeaderEpoch: r.LeaderEpoch},
-		Null:     code != schemas.OK,
+		Null:     code != text.OK,
 	}
 	if s.opened.model.Keyed {
 		record.Key = r.Key
@@ -196,7 +197,7 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	w.decisions = s.machine.Add(w.decisions[:0], record)
 	w.decide()
 	if at.Step = s.machine.Steps(); at.Step != before {
-		s.time = stepTime(schemas.NoTime)
+		s.time = stepTime(decision.NoTime)
 	}
 	w.reach(b, r.Offset+1, r.LeaderEpoch)
 	w.Taken(r, gap, code)
@@ -204,27 +205,27 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 }
 
 // admit applies the separation of users. An invalid event counts like a valid one: afterwards its user must wait.
-func (w *Walk) admit(r *records.Record) (schemas.Code, error) {
+func (w *Walk) admit(r *records.Record) (text.Code, error) {
 	s := w.Stream
 	if s.limiter == nil {
-		return schemas.OK, nil
+		return text.OK, nil
 	}
 	step := s.machine.Steps() + 1
 	s.limiter.Forget(step, w.userForgotten) // BEFORE the lookup, so that expired users are not found
 	name := s.opened.model.Users.name(r)
 	if len(name) == 0 {
-		return schemas.NoUser, nil
+		return text.NoUser, nil
 	}
 	user := s.limiter.ID(name)
 	if w.Users != nil {
 		if err := w.Users.Add(w.Partition, user); err != nil {
-			return schemas.OK, err
+			return text.OK, err
 		}
 	}
 	if !s.limiter.Admit(step, user) {
-		return schemas.TooSoon, nil
+		return text.TooSoon, nil
 	}
-	return schemas.OK, nil
+	return text.OK, nil
 }
 
 func (w *Walk) userForgotten(user users.ID) {

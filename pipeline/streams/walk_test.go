@@ -13,7 +13,9 @@ import (
 	"oriel/operators/loss"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 	"oriel/state/users"
 )
@@ -74,7 +76,7 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 	w := &walked{machine: &witness{horizon: horizon}}
 	body, _ := loss.Body("linear", 1)
 	m := Model{
-		Events:  schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}},
+		Events:  event.Config{Body: body, Dimension: 1, MaxBytes: 100, Features: event.FeatureConfig{Norm: "none"}},
 		Learner: fakeLearner{fakeOperator{output: &operators.Output{}}, w.machine},
 	}
 	if change != nil {
@@ -87,13 +89,13 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 	w.Walk = &Walk{
 		Stream: s, Position: state.Position{Next: 10, LeaderEpoch: 3},
 		Decided: func(output uint8, _, line []byte) {
-			d, err := schemas.ParseDecision(line)
+			d, err := decision.Parse(line)
 			if err != nil {
 				t.Fatal(err)
 			}
 			w.decisions = append(w.decisions, fmt.Sprintf("%d in %d", d.Index, output))
 		},
-		Taken: func(r *records.Record, gap int64, code schemas.Code) {
+		Taken: func(r *records.Record, gap int64, code text.Code) {
 			w.taken = append(w.taken, fmt.Sprintf("%d after %d: %s", r.Offset, gap, code))
 		},
 	}

@@ -7,7 +7,7 @@ import (
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // decisionsFound describes the decisions of the incarnation in one of its topics, near its state.
@@ -71,14 +71,14 @@ func (t *takeOver) findDecisionsOf(
 }
 
 // decision parses a record of a decision topic, and reports whether it belongs to this stream and incarnation.
-func (t *takeOver) decision(value []byte) (schemas.Decision, bool) {
-	d, err := schemas.ParseDecision(value)
+func (t *takeOver) decision(value []byte) (decision.Decision, bool) {
+	d, err := decision.Parse(value)
 	return d, err == nil && d.Incarnation == t.incarnation && d.Stream == t.name
 }
 
 // isBehind reports whether a decision comes after the state. If the state owes its first decisions, all decisions come
 // after it.
-func (t *takeOver) isBehind(d schemas.Decision) bool {
+func (t *takeOver) isBehind(d decision.Decision) bool {
 	return d.Step > t.Position.Step || t.Position.Owes
 }
 

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
@@ -240,7 +240,7 @@ func (t *takeOver) predecessorDecision(
 			if err != nil {
 				return "", nil, err
 			}
-			if d, err := schemas.ParseDecision(r.Value); err == nil && slices.Contains(names, d.Stream) && d.Step > 0 {
+			if d, err := decision.Parse(r.Value); err == nil && slices.Contains(names, d.Stream) && d.Step > 0 {
 				stream, last = d.Stream, &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
@@ -161,7 +161,7 @@ type redone struct {
 
 // isNew reports whether a decision must be published. It must not be published if it is committed, or if a later
 // decision is committed, because then retention has deleted it.
-func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
+func (c *redone) isNew(output uint8, d decision.Decision, line []byte) bool {
 	c.reached = d.Index
 	found := &c.f.decisions[output]
 	committed, is := found.beyondState[d.Index]

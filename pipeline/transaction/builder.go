@@ -3,7 +3,7 @@ package transaction
 import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -32,7 +32,7 @@ func NewBuilder(
 	b.Walk = &streams.Walk{
 		Stream: s, Partition: partition, Position: at.Clone(), Users: index,
 		Decided: func(output uint8, key, line []byte) { b.Transaction.Decide(output, key, line, b.Now) },
-		Taken: func(r *records.Record, gap int64, code schemas.Code) {
+		Taken: func(r *records.Record, gap int64, code text.Code) {
 			b.Transaction.setStatus(gap, code)
 			b.Transaction.add(r.Public)
 		},

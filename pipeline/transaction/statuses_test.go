@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -27,11 +27,11 @@ func rowSealer(t *testing.T) *state.Sealer {
 func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	valid, mixed := New(records.NewPool(), false), New(records.NewPool(), false)
 	for offset := range int64(3*state.MaxStatuses + 5) {
-		valid.setStatus(0, schemas.OK)
+		valid.setStatus(0, text.OK)
 		if offset%7 == 3 {
 			mixed.setSkipped(1)
 		} else {
-			mixed.setStatus(0, schemas.Code(offset%int64(schemas.Unresolved+1)))
+			mixed.setStatus(0, text.Code(offset%int64(text.Unresolved+1)))
 		}
 	}
 	if n := len(valid.verdicts); !valid.Full(n) || valid.Full(n+1) || !mixed.Full(n) || mixed.Full(n+1) {
@@ -59,8 +59,8 @@ func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 // number of statuses does not match the position.
 func TestStatusesCoverEveryOffset(t *testing.T) {
 	tx := new(Transaction)
-	tx.setStatus(0, schemas.OK)
-	tx.setStatus(2, schemas.TooLarge)
+	tx.setStatus(0, text.OK)
+	tx.setStatus(2, text.TooLarge)
 	tx.setSkipped(3)
 	if want := []byte{1, 0, 0, 3, 0, 0, 0}; !slices.Equal(tx.verdicts, want) {
 		t.Fatalf("verdicts %v, want %v", tx.verdicts, want)
@@ -96,10 +96,10 @@ func TestRowsJoin(t *testing.T) {
 // were dropped.
 func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	b := &Builder{Transaction: New(records.NewPool(), false), sent: state.Position{Next: 10}}
-	for _, code := range []schemas.Code{schemas.OK, schemas.Empty, schemas.TooLarge, schemas.InvalidUTF8} {
+	for _, code := range []text.Code{text.OK, text.Empty, text.TooLarge, text.InvalidUTF8} {
 		b.Transaction.setStatus(0, code)
 	}
-	want := []byte{schemas.Empty.Status(), schemas.TooLarge.Status()}
+	want := []byte{text.Empty.Status(), text.TooLarge.Status()}
 	if got := b.Statuses(11, 13); !slices.Equal(got, want) {
 		t.Errorf("statuses of the offsets 11 and 12: %v, want %v", got, want)
 	}

@@ -6,7 +6,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -111,7 +111,7 @@ func (e *Extent) add(at records.Public) {
 }
 
 // setStatus adds the status of a record, after gap offsets without a record.
-func (t *Transaction) setStatus(gap int64, code schemas.Code) {
+func (t *Transaction) setStatus(gap int64, code text.Code) {
 	t.setSkipped(gap)
 	t.verdicts = append(t.verdicts, code.Status())
 }

@@ -27,7 +27,7 @@
 //	union           each branch of the writer by itself: a record never gets a default of another type
 //
 // As in the reference implementation (Apache Avro for Java), a record with a type or a symbol that the reader lacks has
-// no event (schemas.Unresolved), but other records of the version have. Unlike there, records of other names are not
+// no event (text.Unresolved), but other records of the version have. Unlike there, records of other names are not
 // matched by their fields, aliases in the writer's schema count too, and numbers and texts keep the writer's type. Only
 // values at paths are resolved, so a required field that no path reads may be missing.
 //

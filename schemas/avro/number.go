@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"strconv"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // whole returns the value of a whole number: a Number, or a Time.
@@ -66,7 +66,7 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 	}
 	s.digits = appendWords(s.digits, words)
 	s.digits = strconv.AppendInt(append(s.digits, 'e'), -int64(scale), 10)
-	return schemas.ParseDecimal(s.digits)
+	return text.ParseDecimal(s.digits)
 }
 
 // appendWords appends a number in decimal.

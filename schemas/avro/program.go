@@ -1,8 +1,8 @@
 package avro
 
 import (
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // Source reads the values at fixed paths of records of one schema. It is not safe for concurrent use.
@@ -49,16 +49,16 @@ type key struct {
 func (s *Source) Kinds() []mapping.Kinds { return s.kinds }
 
 // Fill implements mapping.Source.
-func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
+func (s *Source) Fill(values []mapping.Value, record []byte) text.Code {
 	clear(values)
 	s.values = values
 	next, code := s.read(s.root, record, 0, 0)
 	s.values = nil
 	switch {
-	case code != schemas.OK:
+	case code != text.OK:
 		return code
 	case next != len(record):
-		return schemas.Malformed
+		return text.Malformed
 	}
 	return mapping.Finite(values)
 }

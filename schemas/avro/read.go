@@ -7,8 +7,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 const (
@@ -20,12 +20,12 @@ const (
 )
 
 // read reads a value at b[i], nested in depth others.
-func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
+func (s *Source) read(n *node, b []byte, i, depth int) (next int, code text.Code) {
 	switch {
 	case depth == maxDepth:
-		return 0, schemas.TooDeep
+		return 0, text.TooDeep
 	case n.foreign:
-		return 0, schemas.Unresolved
+		return 0, text.Unresolved
 	}
 	switch n.kind {
 	case recordKind:
@@ -33,12 +33,12 @@ func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.C
 			s.values[n.initial[k].place] = n.initial[k].value
 		}
 		for _, f := range n.fields {
-			if i, code = s.read(f, b, i, depth+1); code != schemas.OK {
+			if i, code = s.read(f, b, i, depth+1); code != text.OK {
 				return 0, code
 			}
 		}
 		s.other(n)
-		return i, schemas.OK
+		return i, text.OK
 	case arrayKind:
 		return s.array(n, b, i, depth)
 	case mapKind:
@@ -46,7 +46,7 @@ func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.C
 	case unionKind:
 		branch, next := varint(b, i, 32)
 		if next < 0 || branch < 0 || branch >= int64(len(n.branches)) {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		return s.read(n.branches[branch], b, next, depth+1)
 	default:
@@ -63,32 +63,32 @@ func (s *Source) other(n *node) {
 
 // array reads an array: blocks of items, each after its count, until a count of 0. A block that states its size must
 // have this size, even if no path leads into it, because the validity of a record must not depend on the paths.
-func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
+func (s *Source) array(n *node, b []byte, i, depth int) (next int, code text.Code) {
 	s.other(n)
 	index := int64(0)
 	for {
 		count, sized, end, at := block(b, i)
 		switch {
 		case at < 0:
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		case count == 0:
-			return at, schemas.OK
+			return at, text.OK
 		case n.items.least > 0 && count > int64(end-at)/int64(n.items.least), n.items.least == 0 && count > maxEmpty-index:
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		next := index + count
 		if i = at; n.items.least == 0 { // empty items need no reading, so time stays proportional to bytes
 			count = min(count, max(n.picked()-index, 0))
 		}
 		for range count {
-			if i, code = s.read(n.item(index), b[:end], i, depth+1); code != schemas.OK {
+			if i, code = s.read(n.item(index), b[:end], i, depth+1); code != text.OK {
 				return 0, code
 			}
 			index++
 		}
 		index = next
 		if sized && i != end {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 	}
 }
@@ -117,28 +117,28 @@ func (n *node) item(index int64) *node {
 }
 
 // entries reads a map: blocks of keys and values. If two entries have the same key, the last one counts.
-func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
+func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code text.Code) {
 	s.other(n)
 	for {
 		count, sized, end, at := block(b, i)
 		switch {
 		case at < 0 || count > int64(end-at)/int64(1+n.items.least):
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		case count == 0:
-			return at, schemas.OK
+			return at, text.OK
 		}
 		i = at
 		for range count {
 			from, to := bytesAt(b[:end], i)
 			if to < 0 {
-				return 0, schemas.Malformed
+				return 0, text.Malformed
 			}
-			if i, code = s.read(s.entry(n, b[from:to]), b[:end], to, depth+1); code != schemas.OK {
+			if i, code = s.read(s.entry(n, b[from:to]), b[:end], to, depth+1); code != text.OK {
 				return 0, code
 			}
 		}
 		if sized && i != end {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 	}
 }
@@ -170,41 +170,41 @@ func block(b []byte, i int) (count int64, sized bool, end, next int) {
 }
 
 // scalar reads a value that contains no other values.
-func (s *Source) scalar(n *node, b []byte, i int) (next int, code schemas.Code) {
+func (s *Source) scalar(n *node, b []byte, i int) (next int, code text.Code) {
 	var v mapping.Value
 	switch n.kind {
 	case nullKind:
 		v.Kind, next = mapping.Null, i
 	case booleanKind:
 		if i == len(b) || b[i] > 1 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		v, next = mapping.Value{Kind: mapping.Bool, Number: float64(b[i])}, i+1
 	case intKind, longKind:
 		var x int64
 		if x, next = varint(b, i, n.kind.bits()); next < 0 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		v = n.whole(x)
 	case enumKind:
 		var x int64
 		if x, next = varint(b, i, 32); next < 0 || x < 0 || x >= int64(len(n.typ.symbols)) {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		if n.place >= 0 {
 			if v = (mapping.Value{Kind: mapping.Text, Text: n.symbols[x]}); v.Text == nil {
-				return 0, schemas.Unresolved
+				return 0, text.Unresolved
 			}
 		}
 	case floatKind:
 		if next = i + 4; next > len(b) {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		f := math.Float32frombits(binary.LittleEndian.Uint32(b[i:]))
 		v = mapping.Value{Kind: mapping.Number, Number: float64(f)}
 	case doubleKind:
 		if next = i + 8; next > len(b) {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		v = mapping.Value{Kind: mapping.Number, Number: math.Float64frombits(binary.LittleEndian.Uint64(b[i:]))}
 	default:
@@ -213,33 +213,33 @@ func (s *Source) scalar(n *node, b []byte, i int) (next int, code schemas.Code) 
 	if n.place >= 0 {
 		s.values[n.place] = v
 	}
-	return next, schemas.OK
+	return next, text.OK
 }
 
 // bytes reads a string, bytes or a fixed.
-func (s *Source) bytes(n *node, b []byte, i int) (next int, code schemas.Code) {
+func (s *Source) bytes(n *node, b []byte, i int) (next int, code text.Code) {
 	from, to := i, i+n.size
 	if n.kind != fixedKind {
 		from, to = bytesAt(b, i)
 	}
 	switch {
 	case to < 0 || to > len(b):
-		return 0, schemas.Malformed
+		return 0, text.Malformed
 	case n.place < 0:
 	case n.kind == stringKind && !utf8.Valid(b[from:to]):
-		return 0, schemas.InvalidUTF8
+		return 0, text.InvalidUTF8
 	case n.kind == stringKind:
 		s.values[n.place] = mapping.Value{Kind: mapping.Text, Text: b[from:to]}
 	case n.decimal:
 		f, ok := s.decimal(b[from:to], n.scale)
 		if !ok {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		s.values[n.place] = mapping.Value{Kind: mapping.Number, Number: f}
 	default:
 		s.other(n)
 	}
-	return to, schemas.OK
+	return to, text.OK
 }
 
 // bits returns the size of a number.

@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/avro"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 // both parses a schema with this package and with the library.
@@ -269,13 +269,13 @@ func agree(
 	values := mappingtest.Left(len(paths))
 	want, err := referenceValues(library, paths, record)
 	code := source.Fill(values, record)
-	if !strict && (err != nil || code != schemas.OK) {
+	if !strict && (err != nil || code != text.OK) {
 		return false
 	}
-	if code == schemas.NumberOverflow && mapping.Finite(want) == code {
+	if code == text.NumberOverflow && mapping.Finite(want) == code {
 		return false
 	}
-	if err != nil || code != schemas.OK {
+	if err != nil || code != text.OK {
 		t.Fatalf("record %x: code %v, reference: %v", record, code, err)
 	}
 	for i := range values {

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 // datum is a decoded value with its type: the slow reference model decodes whole records, and resolves them after that,
@@ -347,8 +347,8 @@ func TestVersionsAreResolvedBySpecification(t *testing.T) {
 			}
 			values := mappingtest.Left(len(paths))
 			switch code := source.Fill(values, record); {
-			case code == schemas.NumberOverflow && mapping.Finite(want) == code:
-			case failed != (code == schemas.Unresolved) || !failed && code != schemas.OK:
+			case code == text.NumberOverflow && mapping.Finite(want) == code:
+			case failed != (code == text.Unresolved) || !failed && code != text.OK:
 				t.Fatalf("seed %d: %v, the model fails: %v\n%s\n%s", seed, code, failed, readerText, writerText)
 			case failed:
 				counts["unresolved"]++

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 const order = `{"type":"record","name":"shop.Order","fields":[
@@ -58,19 +58,19 @@ func TestSchemasThatAreRefused(t *testing.T) {
 // of zero bytes, or of at least 2^40 bytes.
 func TestRecordsOfManyFieldsAreReadInTheTimeOfTheirBytes(t *testing.T) {
 	for _, leaf := range []string{"null", "double"} {
-		text := fmt.Sprintf(`{"type":"record","name":"R0","fields":[{"name":"a","type":%q}]}`, leaf)
+		s := fmt.Sprintf(`{"type":"record","name":"R0","fields":[{"name":"a","type":%q}]}`, leaf)
 		for k := range 40 {
-			text = fmt.Sprintf(`{"type":"record","name":"R%d","fields":[{"name":"a","type":%s},{"name":"b","type":"R%d"}]}`,
-				k+1, text, k)
+			s = fmt.Sprintf(`{"type":"record","name":"R%d","fields":[{"name":"a","type":%s},{"name":"b","type":"R%d"}]}`,
+				k+1, s, k)
 		}
-		source, err := parse(t, text).Open(mappingtest.Paths(t, strings.Repeat("/a", 40)+"/a", strings.Repeat("/b", 40)+"/a"))
+		source, err := parse(t, s).Open(mappingtest.Paths(t, strings.Repeat("/a", 40)+"/a", strings.Repeat("/b", 40)+"/a"))
 		if err != nil && leaf == "double" || err == nil && leaf == "null" {
 			t.Fatalf("%s: %v", leaf, err)
 		}
 		if err != nil {
 			continue // a null has no Kind
 		}
-		if code := source.Fill(make([]mapping.Value, 2), make([]byte, 1000)); code != schemas.Malformed {
+		if code := source.Fill(make([]mapping.Value, 2), make([]byte, 1000)); code != text.Malformed {
 			t.Errorf("a record that is too short: %v", code)
 		}
 	}
@@ -110,33 +110,33 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	const least = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
 	for _, c := range []struct {
 		name, record string
-		want         schemas.Code
+		want         text.Code
 	}{
-		{"a record", "\x02a\x00\x00\x00\x00\x00\x00", schemas.OK},
-		{"one byte more", "\x02a\x00\x00\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"one byte less", "\x02a\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"nothing", "", schemas.Malformed},
-		{"a length beyond the end", "\x10a", schemas.Malformed},
-		{"a negative length", "\x01a\x00\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"a length of 2^63 − 1", most + "a", schemas.Malformed},
-		{"a varint of 11 bytes", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
-		{"a varint of 65 bits", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", schemas.Malformed},
-		{"an int of 33 bits", "\x02a\x00\x02\x02b\xff\xff\xff\xff\x1f\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"a branch that is none", "\x02a\x04\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"a negative branch", "\x02a\x01\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"items without end", "\x02a\x00" + most + "\x02b\x02", schemas.Malformed},
-		{"a count of −2^63", "\x02a\x00" + least + "\x00\x00", schemas.Malformed},
-		{"a block with a negative size", "\x02a\x00\x01\x01\x02b\x02\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"a block with a size beyond the end", "\x02a\x00\x01" + most + "\x02b\x02", schemas.Malformed},
-		{"a block that is longer than it says", "\x02a\x00\x01\x04\x02b\x02\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"a block that is shorter than it says", "\x02a\x00\x01\x08\x02b\x02\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"a block that says it ends the record", "\x02a\x00\x01\x10\x02b\x02\x00\x00\x00\x00\x00", schemas.Malformed},
-		{"a block with its size", "\x02a\x00\x01\x06\x02b\x02\x00\x00\x00\x00\x00", schemas.OK},
-		{"2^62 entries", "\x02a\x00\x00" + most + "\x02k\x02v", schemas.Malformed},
-		{"2^63 − 1 items without bytes", "\x02a\x00\x00\x00\x00\x00" + most + "\x00", schemas.Malformed},
-		{"4096 items without bytes", "\x02a\x00\x00\x00\x00\x00\x80\x40\x00", schemas.OK},
-		{"4097 items without bytes", "\x02a\x00\x00\x00\x00\x00\x80\x40\x02\x00", schemas.Malformed},
-		{"invalid UTF-8", "\x02\xff\x00\x00\x00\x00\x00\x00", schemas.InvalidUTF8},
+		{"a record", "\x02a\x00\x00\x00\x00\x00\x00", text.OK},
+		{"one byte more", "\x02a\x00\x00\x00\x00\x00\x00\x00", text.Malformed},
+		{"one byte less", "\x02a\x00\x00\x00\x00\x00", text.Malformed},
+		{"nothing", "", text.Malformed},
+		{"a length beyond the end", "\x10a", text.Malformed},
+		{"a negative length", "\x01a\x00\x00\x00\x00\x00\x00", text.Malformed},
+		{"a length of 2^63 − 1", most + "a", text.Malformed},
+		{"a varint of 11 bytes", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", text.Malformed},
+		{"a varint of 65 bits", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", text.Malformed},
+		{"an int of 33 bits", "\x02a\x00\x02\x02b\xff\xff\xff\xff\x1f\x00\x00\x00\x00\x00", text.Malformed},
+		{"a branch that is none", "\x02a\x04\x00\x00\x00\x00\x00", text.Malformed},
+		{"a negative branch", "\x02a\x01\x00\x00\x00\x00\x00", text.Malformed},
+		{"items without end", "\x02a\x00" + most + "\x02b\x02", text.Malformed},
+		{"a count of −2^63", "\x02a\x00" + least + "\x00\x00", text.Malformed},
+		{"a block with a negative size", "\x02a\x00\x01\x01\x02b\x02\x00\x00\x00\x00\x00", text.Malformed},
+		{"a block with a size beyond the end", "\x02a\x00\x01" + most + "\x02b\x02", text.Malformed},
+		{"a block that is longer than it says", "\x02a\x00\x01\x04\x02b\x02\x00\x00\x00\x00\x00", text.Malformed},
+		{"a block that is shorter than it says", "\x02a\x00\x01\x08\x02b\x02\x00\x00\x00\x00\x00", text.Malformed},
+		{"a block that says it ends the record", "\x02a\x00\x01\x10\x02b\x02\x00\x00\x00\x00\x00", text.Malformed},
+		{"a block with its size", "\x02a\x00\x01\x06\x02b\x02\x00\x00\x00\x00\x00", text.OK},
+		{"2^62 entries", "\x02a\x00\x00" + most + "\x02k\x02v", text.Malformed},
+		{"2^63 − 1 items without bytes", "\x02a\x00\x00\x00\x00\x00" + most + "\x00", text.Malformed},
+		{"4096 items without bytes", "\x02a\x00\x00\x00\x00\x00\x80\x40\x00", text.OK},
+		{"4097 items without bytes", "\x02a\x00\x00\x00\x00\x00\x80\x40\x02\x00", text.Malformed},
+		{"invalid UTF-8", "\x02\xff\x00\x00\x00\x00\x00\x00", text.InvalidUTF8},
 	} {
 		mappingtest.Code(t, source, paths, c.name, c.record, c.want)
 	}
@@ -155,7 +155,7 @@ func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 	record := binary.AppendVarint([]byte{2}, lists)
 	record = append(append(record, bytes.Repeat([]byte{0x80, 0x40, 0}, lists)...), 0)
 	start := time.Now()
-	if code := source.Fill(make([]mapping.Value, 1), record); code != schemas.OK {
+	if code := source.Fill(make([]mapping.Value, 1), record); code != text.OK {
 		t.Error(code)
 	}
 	if took := time.Since(start); took > time.Second { // takes milliseconds; exponential work would take seconds
@@ -173,10 +173,10 @@ func TestRecordsInRecordsAreBounded(t *testing.T) {
 	}
 	values := make([]mapping.Value, 1)
 	list := func(n int) []byte { return []byte(strings.Repeat("\x02\x02", n) + "\x02\x00") }
-	if code := source.Fill(values, list(20)); code != schemas.OK || values[0].Number != 1 {
+	if code := source.Fill(values, list(20)); code != text.OK || values[0].Number != 1 {
 		t.Errorf("20 nodes: %v, %v", code, values[0])
 	}
-	if code := source.Fill(values, list(100_000)); code != schemas.TooDeep {
+	if code := source.Fill(values, list(100_000)); code != text.TooDeep {
 		t.Errorf("100000 nodes: %v", code)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 // rec returns the schema of a record with an amount and further fields.
@@ -86,10 +86,10 @@ func TestARecordHasTheDefaultsOfItsOwnType(t *testing.T) {
 		got := string(values[1].Text)
 		switch missing := values[1].Kind == mapping.Absent; {
 		case c.want == "?":
-			if code != schemas.Unresolved {
+			if code != text.Unresolved {
 				t.Errorf("%s: %v", c.name, code)
 			}
-		case code != schemas.OK || values[0].Number != 2.5 || got != c.want || (got == "") != missing:
+		case code != text.OK || values[0].Number != 2.5 || got != c.want || (got == "") != missing:
 			t.Errorf("%s: %v, %+v, want %q", c.name, code, values, c.want)
 		}
 		mappingtest.Code(t, source, paths, c.name, string(record), code)
@@ -113,7 +113,7 @@ func TestNestedUnionsOfRecordsAreResolved(t *testing.T) {
 	list := slices.Concat([]byte{4}, amountOf(0), amountOf(1), []byte{0})
 	record := slices.Concat(amountOf(1), list, []byte{2, 2, 'k'}, amountOf(2), []byte{0})
 	values := mappingtest.Left(4)
-	if code := source.Fill(values, record); code != schemas.OK {
+	if code := source.Fill(values, record); code != text.OK {
 		t.Fatal(code)
 	}
 	for k, want := range []string{"phone", "web", "phone", "web"} {
@@ -147,8 +147,8 @@ func TestSymbolsThatTheReaderLacks(t *testing.T) {
 		}
 		values := mappingtest.Left(1)
 		code := source.Fill(values, []byte{4})
-		read := code == schemas.OK && string(values[0].Text) == c.want
-		if c.want == "?" && code != schemas.Unresolved || c.want != "?" && !read {
+		read := code == text.OK && string(values[0].Text) == c.want
+		if c.want == "?" && code != text.Unresolved || c.want != "?" && !read {
 			t.Errorf("%s: %v, %q", c.name, code, values[0].Text)
 		}
 	}
@@ -179,7 +179,7 @@ func TestTypesInReferences(t *testing.T) {
 		{amountOf(0, 2, 14), []mapping.Value{amount, {Kind: mapping.Number, Number: 7}, {}}},
 		{amountOf(1, 2, 'w'), []mapping.Value{amount, {}, {Kind: mapping.Text, Text: []byte("w")}}},
 	} {
-		if code := source.Fill(values, c.record); code != schemas.OK {
+		if code := source.Fill(values, c.record); code != text.OK {
 			t.Error(code)
 		}
 		mappingtest.Same(t, c.record, mappingtest.Paths(t, "/amount", "/total/units", "/channel"), values, c.want)
@@ -272,7 +272,7 @@ func TestWhatNoPathReadsIsNotRefused(t *testing.T) {
 			continue
 		}
 		values := mappingtest.Left(1)
-		if code := source.Fill(values, []byte("\x0e"+c.rest)); code != schemas.OK || values[0].Number != 7 {
+		if code := source.Fill(values, []byte("\x0e"+c.rest)); code != text.OK || values[0].Number != 7 {
 			t.Errorf("%s: %v, %v", c.name, code, values[0])
 		}
 	}
@@ -318,7 +318,7 @@ func TestDefaultsOfUnionsBelongToTheFirstBranchThatTakesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := mappingtest.Left(3)
-	if code := source.Fill(values, nil); code != schemas.OK {
+	if code := source.Fill(values, nil); code != text.OK {
 		t.Error(code)
 	}
 	text := func(s string) mapping.Value { return mapping.Value{Kind: mapping.Text, Text: []byte(s)} }

@@ -5,15 +5,15 @@ import (
 	"math"
 	"testing"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 // TestVersionsOfASchema uses four versions of a schema, each with a record that has the same content as far as
 // possible.
 func TestVersionsOfASchema(t *testing.T) {
-	text := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
+	content := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
 	double := func(b []byte, f float64) []byte {
 		return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
 	}
@@ -35,7 +35,7 @@ func TestVersionsOfASchema(t *testing.T) {
 	}{
 		{
 			"the reader's own", own,
-			append(text(double(nil, 2.5), "DE"), 2, 1, 6),
+			append(content(double(nil, 2.5), "DE"), 2, 1, 6),
 			[]mapping.Value{number(2.5), country("DE"), {Kind: mapping.Bool, Number: 1}, number(3)},
 		},
 		{
@@ -50,7 +50,7 @@ func TestVersionsOfASchema(t *testing.T) {
 			`{"type":"record","name":"O","fields":[{"name":"land","aliases":["country"],"type":"string"},
 				{"name":"line","type":{"type":"record","name":"L","fields":[{"name":"x","type":"int"}]}},
 				{"name":"total","type":["float","string"]}]}`,
-			binary.LittleEndian.AppendUint32(append(text(nil, "FR"), 2, 0), math.Float32bits(0.5)),
+			binary.LittleEndian.AppendUint32(append(content(nil, "FR"), 2, 0), math.Float32bits(0.5)),
 			[]mapping.Value{number(0.5), country("FR"), null, number(1)},
 		},
 	} {
@@ -60,7 +60,7 @@ func TestVersionsOfASchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			values := mappingtest.Left(len(paths))
-			if code := source.Fill(values, c.record); code != schemas.OK {
+			if code := source.Fill(values, c.record); code != text.OK {
 				t.Error(code)
 			}
 			mappingtest.Same(t, c.record, paths, values, c.want)
@@ -115,7 +115,7 @@ func TestDefaultsAreTheReaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := mappingtest.Left(len(paths))
-		if code := source.Fill(values, c.record); code != schemas.OK {
+		if code := source.Fill(values, c.record); code != text.OK {
 			t.Error(c.fields, code)
 		}
 		var want []mapping.Value

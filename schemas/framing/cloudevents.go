@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // maxDepth bounds the nesting of containers in a CloudEvent.
@@ -18,34 +18,34 @@ type cloudEvent struct {
 }
 
 // content returns the event in a record.
-func (c *cloudEvent) content(record []byte) (event []byte, code schemas.Code) {
+func (c *cloudEvent) content(record []byte) (event []byte, code text.Code) {
 	switch {
 	case !utf8.Valid(record):
-		return nil, schemas.InvalidUTF8
+		return nil, text.InvalidUTF8
 	case bytes.HasPrefix(record, []byte("\uFEFF")):
-		return nil, schemas.ByteOrderMark
+		return nil, text.ByteOrderMark
 	}
-	i := schemas.SkipSpace(record, 0)
+	i := text.SkipSpace(record, 0)
 	if i == len(record) || record[i] != '{' {
-		return nil, schemas.UnknownFraming
+		return nil, text.UnknownFraming
 	}
 	var found members
-	if i, code = c.members(&found, record, schemas.SkipSpace(record, i+1)); code != schemas.OK {
+	if i, code = c.members(&found, record, text.SkipSpace(record, i+1)); code != text.OK {
 		return nil, code
 	}
 	switch {
-	case schemas.SkipSpace(record, i) != len(record):
-		return nil, schemas.TrailingData
+	case text.SkipSpace(record, i) != len(record):
+		return nil, text.TrailingData
 	case !found.version, (found.data == nil) == (found.base64 == nil), c.binary && found.data != nil:
-		return nil, schemas.UnknownFraming
+		return nil, text.UnknownFraming
 	case found.data != nil:
-		return found.data, schemas.OK
+		return found.data, text.OK
 	}
 	ok := false
 	if c.event, ok = appendBase64(c.event[:0], found.base64); !ok {
-		return nil, schemas.UnknownFraming
+		return nil, text.UnknownFraming
 	}
-	return c.event, schemas.OK
+	return c.event, text.OK
 }
 
 // members are the relevant members of a CloudEvent.
@@ -56,64 +56,64 @@ type members struct {
 }
 
 // members reads the members from the first name on.
-func (c *cloudEvent) members(found *members, b []byte, i int) (next int, code schemas.Code) {
+func (c *cloudEvent) members(found *members, b []byte, i int) (next int, code text.Code) {
 	if i < len(b) && b[i] == '}' {
-		return i + 1, schemas.OK
+		return i + 1, text.OK
 	}
 	c.arena = c.arena[:0]
 	for done := false; !done; {
 		var name []byte
 		kept := len(c.arena)
-		if name, i, c.arena, code = schemas.ReadString(b, i, c.arena); code != schemas.OK {
+		if name, i, c.arena, code = text.ReadString(b, i, c.arena); code != text.OK {
 			return i, code
 		}
-		if i, code = schemas.SkipTo(b, i, ':'); code != schemas.OK {
+		if i, code = text.SkipTo(b, i, ':'); code != text.OK {
 			return i, code
 		}
-		if i, code = c.member(found, name, b, i); code != schemas.OK {
+		if i, code = c.member(found, name, b, i); code != text.OK {
 			return i, code
 		}
 		if found.base64 == nil {
 			c.arena = c.arena[:kept] // releases the unescaped text
 		}
-		if i, done, code = schemas.NextMember(b, i, '}'); code != schemas.OK {
+		if i, done, code = text.NextMember(b, i, '}'); code != text.OK {
 			return i, code
 		}
 	}
-	return i, schemas.OK
+	return i, text.OK
 }
 
 // member reads the value at b[i].
-func (c *cloudEvent) member(found *members, name, b []byte, i int) (next int, code schemas.Code) {
-	var text []byte
+func (c *cloudEvent) member(found *members, name, b []byte, i int) (next int, code text.Code) {
+	var s []byte
 	switch string(name) {
 	case "specversion":
 		if found.versioned {
-			return i, schemas.DuplicateName
+			return i, text.DuplicateName
 		}
-		if found.versioned = true; schemas.HasLiteral(b, i, `"1.0"`) {
+		if found.versioned = true; text.HasLiteral(b, i, `"1.0"`) {
 			found.version = true
 		}
 	case "data":
 		if found.data != nil {
-			return i, schemas.DuplicateName
+			return i, text.DuplicateName
 		}
 		start := i
-		i, c.arena, code = schemas.SkipValue(b, i, maxDepth, c.arena)
+		i, c.arena, code = text.SkipValue(b, i, maxDepth, c.arena)
 		found.data = b[start:i:i]
 		return i, code
 	case "data_base64":
 		switch {
 		case found.base64 != nil:
-			return i, schemas.DuplicateName
+			return i, text.DuplicateName
 		case i == len(b) || b[i] != '"':
-			return i, schemas.UnknownFraming
+			return i, text.UnknownFraming
 		}
-		text, i, c.arena, code = schemas.ReadString(b, i, c.arena)
-		found.base64 = text[:len(text):len(text)]
+		s, i, c.arena, code = text.ReadString(b, i, c.arena)
+		found.base64 = s[:len(s):len(s)]
 		return i, code
 	}
-	i, c.arena, code = schemas.SkipValue(b, i, maxDepth, c.arena)
+	i, c.arena, code = text.SkipValue(b, i, maxDepth, c.arena)
 	return i, code
 }
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // headerBytes is the length of the magic byte and the id.
@@ -89,30 +89,30 @@ type Source struct {
 func (s *Source) At(partition int32, offset int64) { s.partition, s.offset = partition, offset }
 
 // Fill implements mapping.Source.
-func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
+func (s *Source) Fill(values []mapping.Value, record []byte) text.Code {
 	code := s.fill(values, record)
-	s.blamed = code == schemas.UnknownSchema || code == schemas.Unresolved
+	s.blamed = code == text.UnknownSchema || code == text.Unresolved
 	return code
 }
 
-func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
+func (s *Source) fill(values []mapping.Value, record []byte) text.Code {
 	id, rest, ok := Header(record)
 	s.id, s.typed = id, false
 	if !ok {
-		return schemas.UnknownFraming
+		return text.UnknownFraming
 	}
 	k := s.table.find(id, s.partition, s.offset)
 	if k < 0 {
-		return schemas.UnknownSchema
+		return text.UnknownSchema
 	}
 	if index := s.table.entries[k].Index; index != nil {
 		same := false
 		if rest, same, ok = cutIndex(rest, index); !ok {
-			return schemas.UnknownFraming
+			return text.UnknownFraming
 		}
 		if !same {
 			s.typed = true
-			return schemas.UnknownSchema
+			return text.UnknownSchema
 		}
 	}
 	return s.sources[k].Fill(values, rest)

@@ -3,16 +3,17 @@ package framing
 import (
 	"fmt"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // open opens a decoder of events.
-type open = func(schemas.EventConfig) (schemas.EventDecoder, error)
+type open = func(event.Config) (event.Decoder, error)
 
 // CloudEvents returns a function that opens decoders of CloudEvents, whose events the inner decoder reads. binary means
 // that the events are not JSON.
 func CloudEvents(inner open, binary bool) open {
-	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
+	return func(c event.Config) (event.Decoder, error) {
 		return newDecoder(c, inner, (&cloudEvent{binary: binary}).content)
 	}
 }
@@ -20,13 +21,13 @@ func CloudEvents(inner open, binary bool) open {
 // ConfluentJSON returns a function that opens decoders of JSON in Confluent's framing. JSON names its own members, so
 // the id is ignored.
 func ConfluentJSON(inner open) open {
-	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
-		return newDecoder(c, inner, func(record []byte) ([]byte, schemas.Code) {
+	return func(c event.Config) (event.Decoder, error) {
+		return newDecoder(c, inner, func(record []byte) ([]byte, text.Code) {
 			_, rest, ok := Header(record)
 			if !ok {
-				return nil, schemas.UnknownFraming
+				return nil, text.UnknownFraming
 			}
-			return rest, schemas.OK
+			return rest, text.OK
 		})
 	}
 }
@@ -35,20 +36,20 @@ func ConfluentJSON(inner open) open {
 // the event is not JSON.
 func EventOf(record []byte, binary bool) (event []byte, ok bool) {
 	event, code := (&cloudEvent{binary: binary}).content(record)
-	return event, code == schemas.OK
+	return event, code == text.OK
 }
 
 // decoder removes the framing before another decoder reads.
 type decoder struct {
-	inner    schemas.EventDecoder
-	content  func(record []byte) ([]byte, schemas.Code)
+	inner    event.Decoder
+	content  func(record []byte) ([]byte, text.Code)
 	maxBytes int
 	inside   bool // whether the framing of the last record was valid
 }
 
 func newDecoder(
-	c schemas.EventConfig, inner open, content func(record []byte) ([]byte, schemas.Code),
-) (schemas.EventDecoder, error) {
+	c event.Config, inner open, content func(record []byte) ([]byte, text.Code),
+) (event.Decoder, error) {
 	d, err := inner(c)
 	if err != nil {
 		return nil, err
@@ -56,28 +57,28 @@ func newDecoder(
 	return &decoder{inner: d, content: content, maxBytes: c.MaxBytes}, nil
 }
 
-// Decode implements schemas.EventDecoder.
-func (d *decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
+// Decode implements event.Decoder.
+func (d *decoder) Decode(dst *event.Event, record []byte) text.Code {
 	d.inside = false
 	switch {
 	case len(record) == 0:
-		return schemas.Empty
+		return text.Empty
 	case len(record) > d.maxBytes:
-		return schemas.TooLarge
+		return text.TooLarge
 	}
 	event, code := d.content(record)
-	if code != schemas.OK {
+	if code != text.OK {
 		return code
 	}
 	d.inside = true
 	return d.inner.Decode(dst, event)
 }
 
-// Labelled implements schemas.EventDecoder.
+// Labelled implements event.Decoder.
 func (d *decoder) Labelled() bool { return d.inside && d.inner.Labelled() }
 
-// Problem implements schemas.EventDecoder.
-func (d *decoder) Problem(record []byte, code schemas.Code) string {
+// Problem implements event.Decoder.
+func (d *decoder) Problem(record []byte, code text.Code) string {
 	if d.inside {
 		var event []byte
 		if len(record) > 0 {

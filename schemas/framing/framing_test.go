@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // echo returns a source that gives the record as a text.
@@ -17,9 +18,9 @@ func echo([]mapping.Path) (mapping.Source, error) { return echoed{}, nil }
 
 type echoed struct{}
 
-func (echoed) Fill(values []mapping.Value, record []byte) schemas.Code {
+func (echoed) Fill(values []mapping.Value, record []byte) text.Code {
 	values[0] = mapping.Value{Kind: mapping.Text, Text: record}
-	return schemas.OK
+	return text.OK
 }
 
 // TestConfluentFraming checks the bytes of Confluent's framing: magic byte, id, and for Protobuf the index of the
@@ -42,28 +43,28 @@ func TestConfluentFraming(t *testing.T) {
 	for _, c := range []struct {
 		record   string
 		position int64
-		want     schemas.Code
+		want     text.Code
 		event    string
 	}{
-		{"0000000001aabb", 0, schemas.OK, "aabb"},
-		{"0000000001", 0, schemas.OK, ""},
-		{"00000000", 0, schemas.UnknownFraming, ""},
-		{"", 0, schemas.UnknownFraming, ""},
-		{"0100000001aabb", 0, schemas.UnknownFraming, ""},
-		{"0000000002aabb", 0, schemas.UnknownSchema, ""},
-		{"000000000300aabb", 0, schemas.OK, "aabb"},               // a count of 0 stands for the list [0]
-		{"00000000030200aabb", 0, schemas.OK, "aabb"},             // the list [0] in full
-		{"00000000030202aabb", 0, schemas.UnknownSchema, ""},      // the unknown message index [1]
-		{"0000000003", 0, schemas.UnknownFraming, ""},             // a missing index list
-		{"000000000304", 0, schemas.UnknownFraming, ""},           // a truncated index list
-		{"000000000301", 0, schemas.UnknownFraming, ""},           // a list of −1 indices
-		{"0000000003feffffff0f", 0, schemas.UnknownFraming, ""},   // a list of 2^31 − 1 indices
-		{"0000000003ffffffffffff", 0, schemas.UnknownFraming, ""}, // a varint that does not end
-		{"0000011170040200aabb", 0, schemas.OK, "aabb"},           // the known message index [1, 0]
-		{"0000011170040202aabb", 0, schemas.UnknownSchema, ""},    // the unknown message index [1, 1]
-		{"000001117000aabb", 0, schemas.UnknownSchema, ""},        // the unknown message index [0]
-		{"00ffffffffaa", 99, schemas.UnknownSchema, ""},           // an id that the registry knows only from position 100 on
-		{"00ffffffffaa", 100, schemas.OK, "aa"},
+		{"0000000001aabb", 0, text.OK, "aabb"},
+		{"0000000001", 0, text.OK, ""},
+		{"00000000", 0, text.UnknownFraming, ""},
+		{"", 0, text.UnknownFraming, ""},
+		{"0100000001aabb", 0, text.UnknownFraming, ""},
+		{"0000000002aabb", 0, text.UnknownSchema, ""},
+		{"000000000300aabb", 0, text.OK, "aabb"},               // a count of 0 stands for the list [0]
+		{"00000000030200aabb", 0, text.OK, "aabb"},             // the list [0] in full
+		{"00000000030202aabb", 0, text.UnknownSchema, ""},      // the unknown message index [1]
+		{"0000000003", 0, text.UnknownFraming, ""},             // a missing index list
+		{"000000000304", 0, text.UnknownFraming, ""},           // a truncated index list
+		{"000000000301", 0, text.UnknownFraming, ""},           // a list of −1 indices
+		{"0000000003feffffff0f", 0, text.UnknownFraming, ""},   // a list of 2^31 − 1 indices
+		{"0000000003ffffffffffff", 0, text.UnknownFraming, ""}, // a varint that does not end
+		{"0000011170040200aabb", 0, text.OK, "aabb"},           // the known message index [1, 0]
+		{"0000011170040202aabb", 0, text.UnknownSchema, ""},    // the unknown message index [1, 1]
+		{"000001117000aabb", 0, text.UnknownSchema, ""},        // the unknown message index [0]
+		{"00ffffffffaa", 99, text.UnknownSchema, ""},           // an id that the registry knows only from position 100 on
+		{"00ffffffffaa", 100, text.OK, "aa"},
 	} {
 		record, err := hex.DecodeString(c.record)
 		if err != nil {
@@ -72,15 +73,15 @@ func TestConfluentFraming(t *testing.T) {
 		s.At(3, c.position)
 		values := make([]mapping.Value, 1)
 		code := s.Fill(values, record)
-		if code != c.want || code == schemas.OK && hex.EncodeToString(values[0].Text) != c.event {
+		if code != c.want || code == text.OK && hex.EncodeToString(values[0].Text) != c.event {
 			t.Errorf("%s at %d: %v, %x, want %v, %s", c.record, c.position, code, values[0].Text, c.want, c.event)
 		}
-		if named := s.Place() != ""; named != (c.want == schemas.UnknownSchema) {
+		if named := s.Place() != ""; named != (c.want == text.UnknownSchema) {
 			t.Errorf("%s: at fault at %q", c.record, s.Place())
 		}
 		known := s.table.find(s.id, 3, c.position) >= 0
 		another := strings.Contains(s.Place(), "the message type is another")
-		if another != (known && c.want == schemas.UnknownSchema) {
+		if another != (known && c.want == text.UnknownSchema) {
 			t.Errorf("%s: at fault at %q", c.record, s.Place())
 		}
 		if n := testing.AllocsPerRun(10, func() { s.Fill(values, record) }); n > 0 {
@@ -96,37 +97,37 @@ func TestCloudEvents(t *testing.T) {
 	const front = `{"specversion":"1.0","id":"7","source":"/s","type":"order",`
 	for _, c := range []struct {
 		record string
-		want   schemas.Code
+		want   text.Code
 		event  string
 		binary bool
 	}{
-		{front + `"data":{"a":[1,"}"]} }`, schemas.OK, `{"a":[1,"}"]}`, false},
-		{`{"data":{}, "specversion" : "1.0"}`, schemas.OK, `{}`, false},
-		{front + `"data_base64":"eyJhIjoxfQ=="}`, schemas.OK, `{"a":1}`, false},
-		{front + `"data_base64":"eyJhIjoxfQ=="}`, schemas.OK, `{"a":1}`, true},
-		{front + `"data_base64":"\/\/\u002f\/","x\u0041":"\n"}`, schemas.OK, "\xff\xff\xff", true},
-		{front + `"d\u0061ta":1}`, schemas.OK, "1", false},
-		{front + `"data":{"a":1}}`, schemas.UnknownFraming, "", true},
-		{front + `"data":{},"data_base64":""}`, schemas.UnknownFraming, "", false},
-		{front + `"subject":"x"}`, schemas.UnknownFraming, "", false},
-		{`{"data":{}}`, schemas.UnknownFraming, "", false},
-		{`{"specversion":"0.3","data":{}}`, schemas.UnknownFraming, "", false},
-		{`{"specversion":1.0,"data":{}}`, schemas.UnknownFraming, "", false},
-		{`{"features":{"a":1},"label":1}`, schemas.UnknownFraming, "", false},
-		{front + `"data":{},"data":{}}`, schemas.DuplicateName, "", false},
-		{front + `"specversion":"1.0","data":{}}`, schemas.DuplicateName, "", false},
-		{front + `"data_base64":"","data_base64":""}`, schemas.DuplicateName, "", false},
-		{front + `"data_base64":7}`, schemas.UnknownFraming, "", false},
-		{front + `"data_base64":"eyJhIjoxfQ"}`, schemas.UnknownFraming, "", false},
-		{front + `"data_base64":"eyJhIjoxfR=="}`, schemas.UnknownFraming, "", false},
-		{front + `"data_base64":"eyJh\nIjoxfQ=="}`, schemas.UnknownFraming, "", false},
-		{front + `"data":{}} {}`, schemas.TrailingData, "", false},
-		{front + `"data":{}`, schemas.JSONSyntax, "", false},
-		{front + `"data":}`, schemas.JSONSyntax, "", false},
-		{front + `"data":` + strings.Repeat("[", 100), schemas.TooDeep, "", false},
-		{`[]`, schemas.UnknownFraming, "", false},
-		{``, schemas.UnknownFraming, "", false},
-		{"{\"\xff\":1}", schemas.InvalidUTF8, "", false},
+		{front + `"data":{"a":[1,"}"]} }`, text.OK, `{"a":[1,"}"]}`, false},
+		{`{"data":{}, "specversion" : "1.0"}`, text.OK, `{}`, false},
+		{front + `"data_base64":"eyJhIjoxfQ=="}`, text.OK, `{"a":1}`, false},
+		{front + `"data_base64":"eyJhIjoxfQ=="}`, text.OK, `{"a":1}`, true},
+		{front + `"data_base64":"\/\/\u002f\/","x\u0041":"\n"}`, text.OK, "\xff\xff\xff", true},
+		{front + `"d\u0061ta":1}`, text.OK, "1", false},
+		{front + `"data":{"a":1}}`, text.UnknownFraming, "", true},
+		{front + `"data":{},"data_base64":""}`, text.UnknownFraming, "", false},
+		{front + `"subject":"x"}`, text.UnknownFraming, "", false},
+		{`{"data":{}}`, text.UnknownFraming, "", false},
+		{`{"specversion":"0.3","data":{}}`, text.UnknownFraming, "", false},
+		{`{"specversion":1.0,"data":{}}`, text.UnknownFraming, "", false},
+		{`{"features":{"a":1},"label":1}`, text.UnknownFraming, "", false},
+		{front + `"data":{},"data":{}}`, text.DuplicateName, "", false},
+		{front + `"specversion":"1.0","data":{}}`, text.DuplicateName, "", false},
+		{front + `"data_base64":"","data_base64":""}`, text.DuplicateName, "", false},
+		{front + `"data_base64":7}`, text.UnknownFraming, "", false},
+		{front + `"data_base64":"eyJhIjoxfQ"}`, text.UnknownFraming, "", false},
+		{front + `"data_base64":"eyJhIjoxfR=="}`, text.UnknownFraming, "", false},
+		{front + `"data_base64":"eyJh\nIjoxfQ=="}`, text.UnknownFraming, "", false},
+		{front + `"data":{}} {}`, text.TrailingData, "", false},
+		{front + `"data":{}`, text.JSONSyntax, "", false},
+		{front + `"data":}`, text.JSONSyntax, "", false},
+		{front + `"data":` + strings.Repeat("[", 100), text.TooDeep, "", false},
+		{`[]`, text.UnknownFraming, "", false},
+		{``, text.UnknownFraming, "", false},
+		{"{\"\xff\":1}", text.InvalidUTF8, "", false},
 	} {
 		event, code := (&cloudEvent{binary: c.binary}).content([]byte(c.record))
 		if code != c.want || string(event) != c.event {
@@ -146,7 +147,7 @@ func FuzzCloudEvent(f *testing.F) {
 	c := &cloudEvent{}
 	f.Fuzz(func(t *testing.T, record []byte) {
 		event, code := c.content(record)
-		if code != schemas.OK {
+		if code != text.OK {
 			return
 		}
 		var all map[string]json.RawMessage
@@ -173,11 +174,11 @@ func FuzzCloudEvent(f *testing.F) {
 // TestDecoderInAFraming checks that a decoder in a framing returns the inner decoder's result, and for a faulty framing
 // the broken rule.
 func TestDecoderInAFraming(t *testing.T) {
-	config := schemas.EventConfig{
-		Body:     schemas.Body{Name: "play", Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber}}},
+	config := event.Config{
+		Body:     event.Body{Name: "play", Members: []event.Member{{Name: "loss", Kind: event.KindNumber}}},
 		MaxBytes: 100,
 	}
-	own := func(c schemas.EventConfig) (schemas.EventDecoder, error) { return schemas.NewDecoder(c) }
+	own := func(c event.Config) (event.Decoder, error) { return event.NewJSONDecoder(c) }
 	cloud, err := CloudEvents(own, false)(config)
 	if err != nil {
 		t.Fatal(err)
@@ -187,28 +188,28 @@ func TestDecoderInAFraming(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		decoder schemas.EventDecoder
+		decoder event.Decoder
 		record  string
-		want    schemas.Code
+		want    text.Code
 		text    string
 	}{
-		{cloud, `{"specversion":"1.0","data":{"loss":3}}`, schemas.OK, ""},
-		{cloud, `{"specversion":"1.0","data":{"loss":true}}`, schemas.WrongType, "loss is a boolean"},
-		{cloud, `{"loss":3}`, schemas.UnknownFraming, "ORIEL_FRAMING"},
-		{cloud, strings.Repeat(" ", 101), schemas.TooLarge, "ORIEL_MAX_RECORD_BYTES"},
-		{cloud, "", schemas.Empty, "empty"},
-		{confluent, "\x00\x00\x00\x00\x07" + `{"loss":3}`, schemas.OK, ""},
-		{confluent, "\x00\x00\x00\x00\x07" + `{"lost":3}`, schemas.UnknownName, `"lost"`},
-		{confluent, `{"loss":3}`, schemas.UnknownFraming, "ORIEL_FRAMING"},
+		{cloud, `{"specversion":"1.0","data":{"loss":3}}`, text.OK, ""},
+		{cloud, `{"specversion":"1.0","data":{"loss":true}}`, text.WrongType, "loss is a boolean"},
+		{cloud, `{"loss":3}`, text.UnknownFraming, "ORIEL_FRAMING"},
+		{cloud, strings.Repeat(" ", 101), text.TooLarge, "ORIEL_MAX_RECORD_BYTES"},
+		{cloud, "", text.Empty, "empty"},
+		{confluent, "\x00\x00\x00\x00\x07" + `{"loss":3}`, text.OK, ""},
+		{confluent, "\x00\x00\x00\x00\x07" + `{"lost":3}`, text.UnknownName, `"lost"`},
+		{confluent, `{"loss":3}`, text.UnknownFraming, "ORIEL_FRAMING"},
 	} {
-		var e schemas.Event
+		var e event.Event
 		record := []byte(c.record)
 		code := c.decoder.Decode(&e, record)
-		if code != c.want || code == schemas.OK && e.Numbers[0] != 3 {
+		if code != c.want || code == text.OK && e.Numbers[0] != 3 {
 			t.Errorf("%q: %v, %v, want %v", c.record, code, e, c.want)
 		}
-		if text := c.decoder.Problem(record, code); code != schemas.OK && !strings.Contains(text, c.text) {
-			t.Errorf("%q: %s", c.record, text)
+		if s := c.decoder.Problem(record, code); code != text.OK && !strings.Contains(s, c.text) {
+			t.Errorf("%q: %s", c.record, s)
 		}
 		if n := testing.AllocsPerRun(10, func() { c.decoder.Decode(&e, record) }); n > 0 {
 			t.Errorf("%q: %v allocations", c.record, n)

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 // indexes holds the indices of message types in testTable, by id; nil for an encoding without an index.
@@ -51,38 +51,38 @@ func framed() (records [][]byte) {
 }
 
 // slowConfluent reads a record with the varints of the standard library.
-func slowConfluent(record []byte) (event []byte, code schemas.Code) {
+func slowConfluent(record []byte) (event []byte, code text.Code) {
 	r := bytes.NewReader(record)
 	var header struct {
 		Magic byte
 		ID    uint32
 	}
 	if binary.Read(r, binary.BigEndian, &header) != nil || header.Magic != 0 {
-		return nil, schemas.UnknownFraming
+		return nil, text.UnknownFraming
 	}
 	want, known := indexes[header.ID]
 	if !known {
-		return nil, schemas.UnknownSchema
+		return nil, text.UnknownSchema
 	}
 	if want != nil {
 		left := r.Len()
 		count, err := binary.ReadVarint(r)
 		if err != nil || count < 0 || count > int64(left) {
-			return nil, schemas.UnknownFraming
+			return nil, text.UnknownFraming
 		}
 		index := []int64{0}[:max(1-count, 0)]
 		for range count {
 			place, err := binary.ReadVarint(r)
 			if err != nil {
-				return nil, schemas.UnknownFraming
+				return nil, text.UnknownFraming
 			}
 			index = append(index, place)
 		}
 		if !slices.EqualFunc(index, want, func(a int64, b int) bool { return a == int64(b) }) {
-			return nil, schemas.UnknownSchema
+			return nil, text.UnknownSchema
 		}
 	}
-	return record[len(record)-r.Len():], schemas.OK
+	return record[len(record)-r.Len():], text.OK
 }
 
 // FuzzConfluent compares the framing of any record with the slow reader, and checks that nothing is allocated.
@@ -103,10 +103,10 @@ func FuzzConfluent(f *testing.F) {
 	}
 	source, values := testTable(f), make([]mapping.Value, 1)
 	f.Fuzz(func(t *testing.T, record []byte) {
-		var code schemas.Code
+		var code text.Code
 		tiertest.Allocates(t, mappingtest.Nothing, func() { code = source.Fill(values, record) })
 		event, want := slowConfluent(record)
-		if code != want || code == schemas.OK && !bytes.Equal(values[0].Text, event) {
+		if code != want || code == text.OK && !bytes.Equal(values[0].Text, event) {
 			t.Fatalf("%x: %v, %x, want %v, %x", record, code, values[0].Text, want, event)
 		}
 		if _, rest, ok := Header(record); ok {
@@ -147,7 +147,7 @@ func TestReadingDamagedFramings(t *testing.T) {
 // cloudSource reads CloudEvents in the form that ReadDamaged needs.
 type cloudSource struct{ cloudEvent }
 
-func (s *cloudSource) Fill(_ []mapping.Value, record []byte) schemas.Code {
+func (s *cloudSource) Fill(_ []mapping.Value, record []byte) text.Code {
 	_, code := s.content(record)
 	return code
 }

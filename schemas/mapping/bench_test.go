@@ -3,7 +3,8 @@ package mapping
 import (
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // flight is an event in the body's own form, as in the main benchmark: six features, three of them texts.
@@ -23,13 +24,13 @@ const (
 
 func BenchmarkDecode(b *testing.B) {
 	c := config(lossBody)
-	own, err := schemas.NewDecoder(c)
+	own, err := event.NewJSONDecoder(c)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, way := range []struct {
 		name    string
-		decoder schemas.EventDecoder
+		decoder event.Decoder
 		record  string
 	}{
 		{"own", own, flight},
@@ -38,11 +39,11 @@ func BenchmarkDecode(b *testing.B) {
 	} {
 		b.Run("form="+way.name, func(b *testing.B) {
 			record := []byte(way.record)
-			var e schemas.Event
+			var e event.Event
 			b.ReportAllocs()
 			b.SetBytes(int64(len(record)))
 			for b.Loop() {
-				if code := way.decoder.Decode(&e, record); code != schemas.OK {
+				if code := way.decoder.Decode(&e, record); code != text.OK {
 					b.Fatal(way.decoder.Problem(record, code))
 				}
 			}
@@ -58,7 +59,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 		nestedFlight, `{"late":1,"flight":{"from":"a\u00e4\n"}}`, `{"late":1,"x":["\ud83d\ude00",{"\u0061":[[[]]]}]}`, `{"late":"soon"}`,
 		`{"late":1,"times":{"planned":"2013-01-01 25:00"}}`, `{"late":null}`, `[`, `{"late":1,"late":1}`,
 	} {
-		var e schemas.Event
+		var e event.Event
 		value := []byte(record)
 		if n := testing.AllocsPerRun(100, func() { d.Decode(&e, value) }); n > 0 {
 			t.Errorf("%s: %g allocations", record, n)

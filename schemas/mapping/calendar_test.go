@@ -17,11 +17,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/avro"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 	"oriel/schemas/protobuf"
 	"oriel/schemas/table"
+	"oriel/schemas/text"
 )
 
 // places are zones as a mapping names them, each with the place whose clocks follow the rule from the year 2015 on.
@@ -144,8 +145,8 @@ func (w written) event(t *testing.T, as, zone string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := schemas.Body{Name: "x", Members: []schemas.Member{{Name: "at", Kind: schemas.KindNumber}}}
-	open := mapping.JSON(schemas.UnknownIsFree)
+	body := event.Body{Name: "x", Members: []event.Member{{Name: "at", Kind: event.KindNumber}}}
+	open := mapping.JSON(event.UnknownIsFree)
 	switch w.format {
 	case "csv":
 		rows, err := table.Mapping{Document: m, Body: body}.Open(strings.NewReader(string(w.record)))
@@ -180,14 +181,14 @@ func (w written) event(t *testing.T, as, zone string) string {
 		}
 		open = schema.Open
 	}
-	decoder, err := m.Opener(open)(schemas.EventConfig{
-		Body: body, MaxBytes: 1 << 10, Features: schemas.FeatureConfig{Norm: "none"},
+	decoder, err := m.Opener(open)(event.Config{
+		Body: body, MaxBytes: 1 << 10, Features: event.FeatureConfig{Norm: "none"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e schemas.Event
-	if code := decoder.Decode(&e, w.record); code != schemas.OK {
+	var e event.Event
+	if code := decoder.Decode(&e, w.record); code != text.OK {
 		return decoder.Problem(w.record, code)
 	}
 	return string(decoder.(*mapping.Decoder).AppendOwn(nil))
@@ -224,7 +225,7 @@ func want(at time.Time, local bool, as string, place *time.Location) string {
 		"hour": float64(at.Hour()), "weekday": float64((at.Weekday()+6)%7 + 1), "day": float64(at.Day()),
 		"month": float64(at.Month()), "seconds": seconds(at),
 	}[as]
-	return `{"at":` + string(schemas.AppendFloat(nil, number)) + `}`
+	return `{"at":` + string(text.AppendFloat(nil, number)) + `}`
 }
 
 // TestATimeIsTheSameInEveryEncoding draws instants, dates and times of a clock, in all zones and all parts. Each

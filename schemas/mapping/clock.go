@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping/calendar"
+	"oriel/schemas/text"
 )
 
 // Clock defines how times are read: the unit of an epoch, and the zone for hours and days.
@@ -113,8 +113,8 @@ func (v *Value) since1970() float64 {
 	if v.Nanos == 0 {
 		return float64(v.Seconds)
 	}
-	var text [32]byte
-	digits, whole, nanos := text[:0], uint64(v.Seconds), uint64(v.Nanos)
+	var content [32]byte
+	digits, whole, nanos := content[:0], uint64(v.Seconds), uint64(v.Nanos)
 	if v.Seconds < 0 {
 		digits, whole, nanos = append(digits, '-'), uint64(-v.Seconds)-1, 1e9-nanos
 	}
@@ -122,7 +122,7 @@ func (v *Value) since1970() float64 {
 	point := len(digits)
 	digits = strconv.AppendUint(digits, 1e9+nanos, 10)
 	digits[point] = '.' // in place of the 1, behind which all nine digits of the nanoseconds come
-	f, _ := schemas.ParseDecimal(digits)
+	f, _ := text.ParseDecimal(digits)
 	return f
 }
 
@@ -132,7 +132,7 @@ func (c *Clock) epoch(v *Value) (f float64, ok bool) {
 	case c.unit == 0:
 		return 0, false
 	case v.Kind == Text:
-		return schemas.ParseDecimal(v.Text)
+		return text.ParseDecimal(v.Text)
 	}
 	return v.Number, v.Kind == Number
 }

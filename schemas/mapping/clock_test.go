@@ -10,7 +10,8 @@ import (
 	"time"
 	_ "time/tzdata" // time zones for machines without a zone database
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // rules lists POSIX rules of zones, with the year since which they have not changed; the documentation lists the same
@@ -115,10 +116,10 @@ func TestSecondsAreTheNearestFloat64(t *testing.T) {
 func TestSecondsOfAnInstant(t *testing.T) {
 	f := func(document, record string, want float64) {
 		t.Helper()
-		body := schemas.Body{Name: "x", Members: []schemas.Member{{Name: "at", Kind: schemas.KindNumber}}}
+		body := event.Body{Name: "x", Members: []event.Member{{Name: "at", Kind: event.KindNumber}}}
 		d := newDecoder(t, `{"members":[`+document+`]}`, config(body))
-		var e schemas.Event
-		if code := d.Decode(&e, []byte(record)); code != schemas.OK || e.Numbers[0] != want {
+		var e event.Event
+		if code := d.Decode(&e, []byte(record)); code != text.OK || e.Numbers[0] != want {
 			t.Errorf("%s %s: %v, %s, want %.9f", document, record, e.Numbers, d.Problem(nil, code), want)
 		}
 	}

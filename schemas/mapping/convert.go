@@ -3,54 +3,54 @@ package mapping
 import (
 	"math"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // convert converts a value as its target requires. The result is valid until the next call.
-func (d *Decoder) convert(t *target, v *Value) (*Value, schemas.Code) {
+func (d *Decoder) convert(t *target, v *Value) (*Value, text.Code) {
 	if v.Kind == Other {
-		return v, schemas.WrongType
+		return v, text.WrongType
 	}
-	var code schemas.Code
+	var code text.Code
 	switch as := t.as; {
 	case as == AsIs:
 	case as.isTime():
 		f, ok := t.item.Clock.part(v, as)
 		if !ok {
-			return v, schemas.UnreadableValue
+			return v, text.UnreadableValue
 		}
 		v = d.number(f)
 	case as == AsText:
 	case v.Kind == Time:
-		return v, schemas.WrongType
+		return v, text.WrongType
 	case as == AsBool:
 		v, code = d.truth(v)
 	case v.Kind == Text:
-		f, ok := schemas.ParseDecimal(v.Text)
+		f, ok := text.ParseDecimal(v.Text)
 		if !ok {
-			return v, schemas.UnreadableValue
+			return v, text.UnreadableValue
 		}
 		v = d.number(f)
 	case v.Kind == Bool && !t.class:
 		v = d.number(v.Number)
 	}
-	if code != schemas.OK {
+	if code != text.OK {
 		return v, code
 	}
 	if t.item.scales() {
 		if v.Kind != Number {
-			return v, schemas.WrongType
+			return v, text.WrongType
 		}
 		f := float64(v.Number*t.item.Scale) + t.item.Offset
 		if math.IsInf(f, 0) || math.IsNaN(f) {
-			return v, schemas.NumberOverflow
+			return v, text.NumberOverflow
 		}
 		v = d.number(f)
 	}
 	if t.choice || t.as == AsText {
 		return d.text(v)
 	}
-	return v, schemas.OK
+	return v, text.OK
 }
 
 func (d *Decoder) number(f float64) *Value {
@@ -58,37 +58,37 @@ func (d *Decoder) number(f float64) *Value {
 	return &d.read
 }
 
-func (d *Decoder) truth(v *Value) (*Value, schemas.Code) {
+func (d *Decoder) truth(v *Value) (*Value, text.Code) {
 	if v.Kind == Bool {
-		return v, schemas.OK
+		return v, text.OK
 	}
 	if v.Kind != Text {
-		return v, schemas.WrongType
+		return v, text.WrongType
 	}
 	switch string(v.Text) {
 	case "true", "false":
 		d.read = Truth(v.Text[0] == 't')
-		return &d.read, schemas.OK
+		return &d.read, text.OK
 	}
-	return v, schemas.UnreadableValue
+	return v, text.UnreadableValue
 }
 
-func (d *Decoder) text(v *Value) (*Value, schemas.Code) {
+func (d *Decoder) text(v *Value) (*Value, text.Code) {
 	switch v.Kind {
 	case Text:
-		return v, schemas.OK
+		return v, text.OK
 	case Number:
-		d.digits = schemas.AppendFloat(d.digits[:0], v.Number)
+		d.digits = text.AppendFloat(d.digits[:0], v.Number)
 	case Bool:
 		d.digits = append(d.digits[:0], "false"...)
 		if v.Number == 1 {
 			d.digits = append(d.digits[:0], "true"...)
 		}
 	default:
-		return v, schemas.WrongType
+		return v, text.WrongType
 	}
 	d.read = Value{Kind: Text, Text: d.digits}
-	return &d.read, schemas.OK
+	return &d.read, text.OK
 }
 
 // Reads reports whether an item can be read from some value of a kind. For example, a text may contain a number or a

@@ -1,16 +1,17 @@
 package mapping
 
 import (
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
-// Decoder turns records into events by a plan. It implements schemas.EventDecoder, and is not safe for concurrent use.
+// Decoder turns records into events by a plan. It implements event.Decoder, and is not safe for concurrent use.
 type Decoder struct {
 	plan     *Plan
 	source   Source
 	placed   PlacedSource // source as a PlacedSource; nil if it is none
-	events   *schemas.Assembler
-	features []schemas.Feature
+	events   *event.Assembler
+	features []event.Feature
 	values   []Value
 	read     Value  // converted value of the current target
 	digits   []byte // scratch for the text of a number
@@ -20,7 +21,7 @@ type Decoder struct {
 
 // NewDecoder returns a decoder for a plan and a source of its paths.
 func NewDecoder(p *Plan, source Source) (*Decoder, error) {
-	events, err := schemas.NewAssembler(p.config)
+	events, err := event.NewAssembler(p.config)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +35,9 @@ func NewDecoder(p *Plan, source Source) (*Decoder, error) {
 	return d, nil
 }
 
-// Opener returns the function for schemas.EventConfig.Foreign that reads records by a mapping and a kind of source.
-func (m *Mapping) Opener(open OpenSource) func(schemas.EventConfig) (schemas.EventDecoder, error) {
-	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
+// Opener returns the function for event.Config.Foreign that reads records by a mapping and a kind of source.
+func (m *Mapping) Opener(open OpenSource) func(event.Config) (event.Decoder, error) {
+	return func(c event.Config) (event.Decoder, error) {
 		plan, err := m.Compile(c)
 		if err != nil {
 			return nil, err
@@ -49,7 +50,7 @@ func (m *Mapping) Opener(open OpenSource) func(schemas.EventConfig) (schemas.Eve
 	}
 }
 
-// At implements schemas.PlacedDecoder, for a PlacedSource.
+// At implements event.PlacedDecoder, for a PlacedSource.
 func (d *Decoder) At(partition int32, offset int64) {
 	if d.placed != nil {
 		d.placed.At(partition, offset)
@@ -61,22 +62,22 @@ func (d *Decoder) Labelled() bool { return d.events.Labelled() }
 
 // Decode turns the value of a record into dst. With any code except OK, dst is unspecified and the record is a null
 // event.
-func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
+func (d *Decoder) Decode(dst *event.Event, record []byte) text.Code {
 	d.failed, d.unread = -1, false
 	switch {
 	case len(record) == 0:
-		return schemas.Empty
+		return text.Empty
 	case len(record) > d.plan.config.MaxBytes:
-		return schemas.TooLarge
+		return text.TooLarge
 	}
-	if code := d.source.Fill(d.values, record); code != schemas.OK {
+	if code := d.source.Fill(d.values, record); code != text.OK {
 		d.unread = true
 		return code
 	}
 	for i := range d.plan.where {
 		if where := &d.plan.where[i]; !where.Holds(&d.values[where.at]) {
 			d.failed = i
-			return schemas.Filtered
+			return text.Filtered
 		}
 	}
 	d.events.Begin(dst)
@@ -84,7 +85,7 @@ func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
 		d.events.Features()
 	}
 	for i := range d.plan.targets {
-		if code := d.add(&d.plan.targets[i]); code != schemas.OK {
+		if code := d.add(&d.plan.targets[i]); code != text.OK {
 			d.failed = i
 			return code
 		}
@@ -93,44 +94,44 @@ func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
 }
 
 // value returns the value of a target, converted as it requires. Its Kind is Absent or Null if the record has none.
-func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
+func (d *Decoder) value(t *target) (v *Value, code text.Code) {
 	v = &t.item.Constant
 	if t.at >= 0 {
 		v = &d.values[t.at]
 	}
 	c := t.item.Compare
 	if c != nil && v.Kind >= Time && c.Constant != "" { // without a constant the test asks whether there is a value
-		return v, schemas.WrongType
+		return v, text.WrongType
 	}
 	if c != nil && !c.Compares(v) {
-		return v, schemas.UnreadableValue
+		return v, text.UnreadableValue
 	}
 	if c != nil && (v.Kind > Null || c.Constant == "") {
 		d.read = Truth(c.Holds(v))
 		v = &d.read
 	}
 	if v.Kind <= Null {
-		return v, schemas.OK
+		return v, text.OK
 	}
 	return d.convert(t, v)
 }
 
 // add passes the value of a target to the assembler.
-func (d *Decoder) add(t *target) schemas.Code {
+func (d *Decoder) add(t *target) text.Code {
 	if t.beyond {
 		if d.values[t.at].Kind != Absent {
-			return schemas.WrongDimension
+			return text.WrongDimension
 		}
-		return schemas.OK
+		return text.OK
 	}
 	v, code := d.value(t)
 	switch {
-	case code != schemas.OK:
+	case code != text.OK:
 		return code
 	case v.Kind <= Null && t.optional:
-		return schemas.OK
+		return text.OK
 	case v.Kind <= Null:
-		return schemas.MissingMember
+		return text.MissingMember
 	case t.feature >= 0:
 		return d.addFeature(&d.features[t.feature], v)
 	case t.vector:
@@ -144,11 +145,11 @@ func (d *Decoder) add(t *target) schemas.Code {
 	case Text:
 		return d.events.Text(t.member, v.Text)
 	default:
-		return schemas.WrongType
+		return text.WrongType
 	}
 }
 
-func (d *Decoder) addFeature(f *schemas.Feature, v *Value) schemas.Code {
+func (d *Decoder) addFeature(f *event.Feature, v *Value) text.Code {
 	switch v.Kind {
 	case Number:
 		d.events.FeatureNumber(f, v.Number)
@@ -159,12 +160,12 @@ func (d *Decoder) addFeature(f *schemas.Feature, v *Value) schemas.Code {
 			d.events.FeatureTruth(f)
 		}
 	default:
-		return schemas.WrongType
+		return text.WrongType
 	}
-	return schemas.OK
+	return text.OK
 }
 
-// AppendOwn appends, in the body's own form, the event of the last decoded record, whose code must be schemas.OK. The
+// AppendOwn appends, in the body's own form, the event of the last decoded record, whose code must be text.OK. The
 // result is one line of JSON that the body's own decoder turns into the same event. It holds contents of the record.
 func (d *Decoder) AppendOwn(dst []byte) []byte {
 	dst = append(dst, '{')
@@ -190,7 +191,7 @@ func (d *Decoder) AppendOwn(dst []byte) []byte {
 // the last one.
 func (d *Decoder) appendTarget(dst []byte, t *target) []byte {
 	v, code := d.value(t)
-	if code != schemas.OK || v.Kind <= Null {
+	if code != text.OK || v.Kind <= Null {
 		return dst
 	}
 	name := t.item.Name
@@ -217,15 +218,15 @@ func appendName(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}
-	return append(schemas.AppendString(dst, name), ':')
+	return append(text.AppendString(dst, name), ':')
 }
 
 func appendValue(dst []byte, v *Value) []byte {
 	switch {
 	case v.Kind == Number:
-		return schemas.AppendFloat(dst, v.Number)
+		return text.AppendFloat(dst, v.Number)
 	case v.Kind == Text:
-		return schemas.AppendString(dst, string(v.Text))
+		return text.AppendString(dst, string(v.Text))
 	case v.Number == 1:
 		return append(dst, "true"...)
 	default:

@@ -20,7 +20,7 @@
 //	}
 //
 // A path is a JSON pointer or the name of a top-level member (ParsePath). where is one comparison or a list; if one of
-// them does not hold for a record, the record is a null event (schemas.Filtered). A comparison is a path, one of = != >
+// them does not hold for a record, the record is a null event (text.Filtered). A comparison is a path, one of = != >
 // >= < <=, and a constant (Comparison.Holds). label is a path or, for two classes, a comparison. A feature is a path.
 // Its name is the last name of the path, unless a name precedes the path, as in "price=/order/total". A member is
 // name=path, or for a dense vector name=path,path,… or the path of a list. A path may be followed by its type, such as

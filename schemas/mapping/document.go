@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // node is a value of a mapping document. Unlike encoding/json's own types it keeps the order of members.
@@ -81,7 +81,7 @@ func parseNode(d *json.Decoder, place string) (node, error) {
 	case string:
 		return node{kind: textNode, text: v}, nil
 	case json.Number:
-		x, err := schemas.ParseNumber(v.String())
+		x, err := text.ParseNumber(v.String())
 		if err != nil {
 			return node{}, fmt.Errorf("%s: %w", place, err)
 		}
@@ -113,7 +113,7 @@ func parseContainer(d *json.Decoder, opening json.Delim, place string) (n node, 
 			}
 			for _, other := range n.members {
 				if other.name == name {
-					return n, fmt.Errorf("%s: given twice", schemas.Shown([]byte(at)))
+					return n, fmt.Errorf("%s: given twice", text.Shown([]byte(at)))
 				}
 			}
 		}

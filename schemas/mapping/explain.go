@@ -6,20 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Problem explains the code that the last Decode returned for the record: the member, the code, and the position of the
 // fault. It names members and paths of the mapping, but never content of the record.
-func (d *Decoder) Problem(record []byte, code schemas.Code) string {
+func (d *Decoder) Problem(record []byte, code text.Code) string {
 	switch {
-	case code == schemas.Filtered && d.failed >= 0:
+	case code == text.Filtered && d.failed >= 0:
 		where := d.plan.where[d.failed]
 		return fmt.Sprintf("%s: ORIEL_MAP keeps records with %s%s%s", code, where.Path, where.Operator, where.Constant)
 	case d.failed >= 0:
 		t := &d.plan.targets[d.failed]
 		return fmt.Sprintf("%s: %s: %s", d.plan.name(t), code, d.explain(t, code))
-	case code == schemas.MissingMember && d.events.Lacks() != "":
+	case code == text.MissingMember && d.events.Lacks() != "":
 		return fmt.Sprintf("%s: %s: %s", d.events.Lacks(), code, code.Rule())
 	}
 	rule := code.Rule()
@@ -33,19 +34,19 @@ func (d *Decoder) Problem(record []byte, code schemas.Code) string {
 }
 
 // explain describes the source of a target and the type of value found there.
-func (d *Decoder) explain(t *target, code schemas.Code) string {
+func (d *Decoder) explain(t *target, code text.Code) string {
 	if t.at < 0 {
 		return code.Rule()
 	}
 	path, kind := d.plan.paths[t.at], d.values[t.at].Kind
 	switch code {
-	case schemas.MissingMember:
+	case text.MissingMember:
 		return fmt.Sprintf("%s is %s", path, kind)
-	case schemas.WrongType:
+	case text.WrongType:
 		return fmt.Sprintf("%s is %s; it must be %s", path, kind, t.form())
-	case schemas.UnreadableValue:
+	case text.UnreadableValue:
 		return fmt.Sprintf("%s is %s that does not say %s", path, kind, t.form())
-	case schemas.WrongDimension:
+	case text.WrongDimension:
 		return fmt.Sprintf("the list that holds %s is longer than ORIEL_DIMENSION", path)
 	default:
 		return fmt.Sprintf("%s: %s", path, code.Rule())
@@ -107,7 +108,7 @@ func (p *Plan) Schema() []byte {
 			position.types = t.types(position.types)
 		}
 	}
-	schema := root.schema(p.config.Unknown == schemas.UnknownIsNull)
+	schema := root.schema(p.config.Unknown == event.UnknownIsNull)
 	schema["$schema"], schema["type"] = "https://json-schema.org/draft/2020-12/schema", "object"
 	schema["title"] = "Record that ORIEL_MAP reads as an event" + p.of()
 	text, err := json.MarshalIndent(schema, "", "  ")

@@ -7,10 +7,11 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"oriel/schemas"
 	"oriel/schemas/avro"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 	"oriel/schemas/protobuf"
+	"oriel/schemas/text"
 )
 
 const (
@@ -30,7 +31,7 @@ message Flight { string tail = 1; Carrier carrier = 2; string origin = 3; string
 
 // flights returns the sources of one event in both encodings, and a record for each.
 func flights(t testing.TB) (
-	config schemas.EventConfig, opens map[string]mapping.OpenSource, records map[string][]byte,
+	config event.Config, opens map[string]mapping.OpenSource, records map[string][]byte,
 ) {
 	text := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
 	b := text(text(text(text(text(nil, "N14228"), "UA"), "United Air Lines"), "EWR"), "IAH")
@@ -62,12 +63,12 @@ func flights(t testing.TB) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	config = schemas.EventConfig{
-		Body: schemas.Body{Name: "loss", Members: []schemas.Member{
-			{Name: "features", Kind: schemas.KindFeatures},
-			{Name: "label", Kind: schemas.KindClass},
+	config = event.Config{
+		Body: event.Body{Name: "loss", Members: []event.Member{
+			{Name: "features", Kind: event.KindFeatures},
+			{Name: "label", Kind: event.KindClass},
 		}},
-		Dimension: 32, MaxBytes: 1 << 20, Features: schemas.FeatureConfig{Bias: true, Norm: "unit"},
+		Dimension: 32, MaxBytes: 1 << 20, Features: event.FeatureConfig{Bias: true, Norm: "unit"},
 	}
 	return config, map[string]mapping.OpenSource{"avro": fromAvro.Open, "protobuf": fromProto.Open},
 		map[string][]byte{"avro": b, "protobuf": p}
@@ -85,11 +86,11 @@ func BenchmarkDecodeFormat(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run("format="+name, func(b *testing.B) {
-			var e schemas.Event
+			var e event.Event
 			b.ReportAllocs()
 			b.SetBytes(int64(len(records[name])))
 			for b.Loop() {
-				if code := d.Decode(&e, records[name]); code != schemas.OK {
+				if code := d.Decode(&e, records[name]); code != text.OK {
 					b.Fatal(d.Problem(records[name], code))
 				}
 			}
@@ -109,8 +110,8 @@ func TestFormatsAllocateNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var e schemas.Event
-		if code := d.Decode(&e, records[name]); code != schemas.OK || e.Label != 1 {
+		var e event.Event
+		if code := d.Decode(&e, records[name]); code != text.OK || e.Label != 1 {
 			t.Errorf("%s: %s", name, d.Problem(records[name], code))
 		}
 		for end := range len(records[name]) {

@@ -15,10 +15,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/avro"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 	"oriel/schemas/protobuf"
+	"oriel/schemas/text"
 )
 
 // member is a field of a random schema, with its value in a random record.
@@ -321,12 +322,12 @@ func TestEventsAreEqualInEveryEncoding(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		config := schemas.EventConfig{
-			Body: schemas.Body{Name: "target", Members: []schemas.Member{
-				{Name: "features", Kind: schemas.KindFeatures},
-				{Name: "label", Kind: schemas.KindTarget},
+		config := event.Config{
+			Body: event.Body{Name: "target", Members: []event.Member{
+				{Name: "features", Kind: event.KindFeatures},
+				{Name: "label", Kind: event.KindTarget},
 			}},
-			Dimension: 32, MaxBytes: 1 << 20, Features: schemas.FeatureConfig{Bias: true, Norm: "unit"},
+			Dimension: 32, MaxBytes: 1 << 20, Features: event.FeatureConfig{Bias: true, Norm: "unit"},
 		}
 		avroText := avroSchema("R", all)
 		fromAvro, err := avro.Parse([]byte(avroText))
@@ -343,8 +344,8 @@ func TestEventsAreEqualInEveryEncoding(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, protoText)
 		}
-		var decoders []schemas.EventDecoder
-		for _, open := range []mapping.OpenSource{mapping.JSON(schemas.UnknownIsFree), fromAvro.Open, fromProto.Open} {
+		var decoders []event.Decoder
+		for _, open := range []mapping.OpenSource{mapping.JSON(event.UnknownIsFree), fromAvro.Open, fromProto.Open} {
 			d, err := m.Opener(open)(config)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
@@ -354,8 +355,8 @@ func TestEventsAreEqualInEveryEncoding(t *testing.T) {
 		for range 50 {
 			say(r, all)
 			records := [][]byte{[]byte(inJSON(r, all)), inAvro(nil, all), inProtobuf(r, all)}
-			var events [3]schemas.Event
-			var codes [3]schemas.Code
+			var events [3]event.Event
+			var codes [3]text.Code
 			for k, record := range records {
 				if len(record) == 0 {
 					codes[k] = decoders[k].Decode(&events[k], append(record, "\x98\x06\x00"...)) // an unknown field
@@ -364,12 +365,12 @@ func TestEventsAreEqualInEveryEncoding(t *testing.T) {
 				codes[k] = decoders[k].Decode(&events[k], record)
 			}
 			for k := range records {
-				if codes[k] != codes[0] || codes[k] == schemas.OK && fmt.Sprint(events[k]) != fmt.Sprint(events[0]) {
+				if codes[k] != codes[0] || codes[k] == text.OK && fmt.Sprint(events[k]) != fmt.Sprint(events[0]) {
 					t.Fatalf("seed %d: %s: encoding %d: %v %v, JSON: %v %v", seed, records[0], k, codes[k], events[k],
 						codes[0], events[0])
 				}
 			}
-			if codes[0] == schemas.OK {
+			if codes[0] == text.OK {
 				valid++
 			} else {
 				null++

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
 )
@@ -17,7 +17,7 @@ func TestReadingDamagedRecords(t *testing.T) {
 	paths := mappingtest.Distinct(mappingtest.Paths(
 		t, "/id", "/order/total", "/order/lines/0/x", "/order/lines/1", "/at", "/~0~1",
 	))
-	source, err := mapping.JSON(schemas.UnknownIsFree)(paths)
+	source, err := mapping.JSON(event.UnknownIsFree)(paths)
 	if err != nil {
 		t.Fatal(err)
 	}

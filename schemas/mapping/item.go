@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Item is a rule for one member of an event, or one of its features.
@@ -161,11 +161,11 @@ func (p *problems) long(item *Item, n node, r role) {
 		case "as":
 			as := slices.Index(asNames, p.text(at, value))
 			if item.As = As(max(as, 0)); as <= 0 && value.kind == textNode {
-				p.add(at, "%s: not one of %s", schemas.Shown([]byte(value.text)), strings.Join(asNames[1:], ", "))
+				p.add(at, "%s: not one of %s", text.Shown([]byte(value.text)), strings.Join(asNames[1:], ", "))
 			}
 		case "epoch":
-			if text := p.text(at, value); !item.Clock.setUnit(text) && value.kind == textNode {
-				p.add(at, "%s: not one of %s", schemas.Shown([]byte(text)), strings.Join(unitNames, ", "))
+			if s := p.text(at, value); !item.Clock.setUnit(s) && value.kind == textNode {
+				p.add(at, "%s: not one of %s", text.Shown([]byte(s)), strings.Join(unitNames, ", "))
 			}
 		case "zone":
 			if text := p.text(at, value); value.kind == textNode {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // jsonSource reads JSON records: RFC 8259 in UTF-8, one object, only white space around it, at most maxDepth nested
@@ -39,9 +40,9 @@ type jsonChild struct {
 }
 
 // JSON returns a function that opens sources of JSON records.
-func JSON(unknown schemas.Unknown) OpenSource {
+func JSON(unknown event.Unknown) OpenSource {
 	return func(paths []Path) (Source, error) {
-		s := &jsonSource{root: &jsonNode{at: -1}, strict: unknown == schemas.UnknownIsNull}
+		s := &jsonSource{root: &jsonNode{at: -1}, strict: unknown == event.UnknownIsNull}
 		for at, path := range paths {
 			node := s.root
 			for _, name := range path {
@@ -89,33 +90,33 @@ func (n *jsonNode) settle() {
 }
 
 // Fill implements Source.
-func (s *jsonSource) Fill(values []Value, record []byte) schemas.Code {
+func (s *jsonSource) Fill(values []Value, record []byte) text.Code {
 	switch {
 	case !utf8.Valid(record):
-		return schemas.InvalidUTF8
+		return text.InvalidUTF8
 	case bytes.HasPrefix(record, []byte("\uFEFF")):
-		return schemas.ByteOrderMark
+		return text.ByteOrderMark
 	}
 	for i := range values {
 		values[i].Kind = Absent
 	}
 	s.values, s.arena, s.fault = values, s.arena[:0], nil
 	s.record++
-	i := schemas.SkipSpace(record, 0)
+	i := text.SkipSpace(record, 0)
 	if i == len(record) || record[i] != '{' {
-		if _, _, code := schemas.SkipValue(record, i, maxDepth, s.arena); code != schemas.OK {
+		if _, _, code := text.SkipValue(record, i, maxDepth, s.arena); code != text.OK {
 			return code
 		}
-		return schemas.NotObject
+		return text.NotObject
 	}
 	i, code := s.object(record, i, s.root, maxDepth-1)
-	if code != schemas.OK {
+	if code != text.OK {
 		return code
 	}
-	if schemas.SkipSpace(record, i) != len(record) {
-		return schemas.TrailingData
+	if text.SkipSpace(record, i) != len(record) {
+		return text.TrailingData
 	}
-	return schemas.OK
+	return text.OK
 }
 
 // Place implements Placer.
@@ -127,7 +128,7 @@ func (s *jsonSource) Place() string {
 }
 
 // value reads the value at b[i], which may contain up to depth nested containers.
-func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
+func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, code text.Code) {
 	if n.at < 0 && len(n.children) == 0 || i == len(b) {
 		return s.skip(b, i, depth)
 	}
@@ -142,7 +143,7 @@ func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, c
 		}
 		switch {
 		case depth == 0:
-			return i, schemas.TooDeep
+			return i, text.TooDeep
 		case c == '{' && len(n.children) > 0:
 			return s.object(b, i, n, depth-1)
 		case c == '[' && n.list:
@@ -153,47 +154,47 @@ func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, c
 		return s.skip(b, i, depth)
 	case c == '"':
 		v.Kind = Text
-		if v.Text, i, s.arena, code = schemas.ReadString(b, i, s.arena); code != schemas.OK {
+		if v.Text, i, s.arena, code = text.ReadString(b, i, s.arena); code != text.OK {
 			s.fault = n
 		}
 		return i, code
-	case c == 'n' && schemas.HasLiteral(b, i, "null"):
+	case c == 'n' && text.HasLiteral(b, i, "null"):
 		v.Kind = Null
-		return i + len("null"), schemas.OK
-	case c == 't' && schemas.HasLiteral(b, i, "true"):
+		return i + len("null"), text.OK
+	case c == 't' && text.HasLiteral(b, i, "true"):
 		v.Kind, v.Number = Bool, 1
-		return i + len("true"), schemas.OK
-	case c == 'f' && schemas.HasLiteral(b, i, "false"):
+		return i + len("true"), text.OK
+	case c == 'f' && text.HasLiteral(b, i, "false"):
 		v.Kind, v.Number = Bool, 0
-		return i + len("false"), schemas.OK
+		return i + len("false"), text.OK
 	case c == '-' || c-'0' < 10:
 		v.Kind = Number
-		if v.Number, i, code = schemas.ReadNumber(b, i); code != schemas.OK {
+		if v.Number, i, code = text.ReadNumber(b, i, 1); code != text.OK {
 			s.fault = n
 		}
 		return i, code
 	default:
-		return i, schemas.JSONSyntax
+		return i, text.JSONSyntax
 	}
 }
 
-func (s *jsonSource) skip(b []byte, i, depth int) (next int, code schemas.Code) {
-	next, s.arena, code = schemas.SkipValue(b, i, depth, s.arena)
+func (s *jsonSource) skip(b []byte, i, depth int) (next int, code text.Code) {
+	next, s.arena, code = text.SkipValue(b, i, depth, s.arena)
 	return next, code
 }
 
 // object reads the object that opens at b[i]. Its members mostly come in the same order as in the previous record.
-func (s *jsonSource) object(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
-	if i = schemas.SkipSpace(b, i+1); i < len(b) && b[i] == '}' {
-		return i + 1, schemas.OK
+func (s *jsonSource) object(b []byte, i int, n *jsonNode, depth int) (next int, code text.Code) {
+	if i = text.SkipSpace(b, i+1); i < len(b) && b[i] == '}' {
+		return i + 1, text.OK
 	}
 	guess := 0
 	for done := false; !done; {
 		var child *jsonNode
-		if child, guess, i, code = s.name(b, i, n, guess); code != schemas.OK {
+		if child, guess, i, code = s.name(b, i, n, guess); code != text.OK {
 			return i, code
 		}
-		if i, code = schemas.SkipTo(b, i, ':'); code != schemas.OK {
+		if i, code = text.SkipTo(b, i, ':'); code != text.OK {
 			return i, code
 		}
 		if child == nil {
@@ -201,28 +202,28 @@ func (s *jsonSource) object(b []byte, i int, n *jsonNode, depth int) (next int, 
 		} else {
 			i, code = s.value(b, i, child, depth)
 		}
-		if code != schemas.OK {
+		if code != text.OK {
 			return i, code
 		}
-		if i, done, code = schemas.NextMember(b, i, '}'); code != schemas.OK {
+		if i, done, code = text.NextMember(b, i, '}'); code != text.OK {
 			return i, code
 		}
 	}
-	return i, schemas.OK
+	return i, text.OK
 }
 
 // name reads the name at b[i] and returns the child, nil if no path has it. guess is the index of the likely next
 // child.
 func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (
-	child *jsonNode, after, next int, code schemas.Code,
+	child *jsonNode, after, next int, code text.Code,
 ) {
 	at := guess
-	if at < len(n.children) && n.children[at].quoted != "" && schemas.HasLiteral(b, i, n.children[at].quoted) {
+	if at < len(n.children) && n.children[at].quoted != "" && text.HasLiteral(b, i, n.children[at].quoted) {
 		i += len(n.children[at].quoted)
 	} else {
 		var name []byte
 		kept := len(s.arena)
-		if name, i, s.arena, code = schemas.ReadString(b, i, s.arena); code != schemas.OK {
+		if name, i, s.arena, code = text.ReadString(b, i, s.arena); code != text.OK {
 			return nil, guess, i, code
 		}
 		at = n.find(name)
@@ -230,17 +231,17 @@ func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (
 	}
 	switch {
 	case at < 0 && s.strict:
-		return nil, guess, i, schemas.UnknownName
+		return nil, guess, i, text.UnknownName
 	case at < 0:
-		return nil, guess, i, schemas.OK
+		return nil, guess, i, text.OK
 	}
 	child = n.children[at].node
 	if child.seen == s.record {
 		s.fault = child
-		return nil, at, i, schemas.DuplicateName
+		return nil, at, i, text.DuplicateName
 	}
 	child.seen = s.record
-	return child, at + 1, i, schemas.OK
+	return child, at + 1, i, text.OK
 }
 
 func (n *jsonNode) find(name []byte) int {
@@ -259,9 +260,9 @@ func (n *jsonNode) find(name []byte) int {
 }
 
 // list reads the list that opens at b[i].
-func (s *jsonSource) list(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
-	if i = schemas.SkipSpace(b, i+1); i < len(b) && b[i] == ']' {
-		return i + 1, schemas.OK
+func (s *jsonSource) list(b []byte, i int, n *jsonNode, depth int) (next int, code text.Code) {
+	if i = text.SkipSpace(b, i+1); i < len(b) && b[i] == ']' {
+		return i + 1, text.OK
 	}
 	guess := 0
 	for k, done := 0, false; !done; k++ {
@@ -273,12 +274,12 @@ func (s *jsonSource) list(b []byte, i int, n *jsonNode, depth int) (next int, co
 		} else {
 			i, code = s.skip(b, i, depth)
 		}
-		if code != schemas.OK {
+		if code != text.OK {
 			return i, code
 		}
-		if i, done, code = schemas.NextMember(b, i, ']'); code != schemas.OK {
+		if i, done, code = text.NextMember(b, i, ']'); code != text.OK {
 			return i, code
 		}
 	}
-	return i, schemas.OK
+	return i, text.OK
 }

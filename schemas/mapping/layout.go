@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Shape is the type at a path of a schema.
@@ -24,7 +24,7 @@ type Layout func(p Path) (s Shape, fields []string)
 
 // OwnForm returns the mapping of records whose schema has the members of a body under their own names, at the top
 // level: features are the fields of a record, in its order, and a dense vector is a list.
-func OwnForm(body schemas.Body, at Layout) *Mapping {
+func OwnForm(body event.Body, at Layout) *Mapping {
 	m := &Mapping{}
 	for _, member := range body.Members {
 		for _, name := range []string{member.Name, member.Also} {
@@ -34,7 +34,7 @@ func OwnForm(body schemas.Body, at Layout) *Mapping {
 			path := Path{name}
 			switch shape, fields := at(path); {
 			case shape == NoShape:
-			case shape == RecordShape && member.Kind == schemas.KindFeatures:
+			case shape == RecordShape && member.Kind == event.KindFeatures:
 				for _, field := range fields {
 					m.Features = append(m.Features, own(name+"."+field, field, Path{name, field}))
 				}

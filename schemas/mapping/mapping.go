@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Mapping defines where the members of an operator's events are in records. The package comment has the syntax of each
@@ -203,7 +203,7 @@ func (p *problems) distinct(m *Mapping) {
 		for _, item := range items {
 			if first, twice := seen[item.Name]; twice {
 				p.add(item.place, "the name %s is also that of %s; give one a name of its own",
-					schemas.Shown([]byte(item.Name)), first)
+					text.Shown([]byte(item.Name)), first)
 			}
 			seen[item.Name] = item.place
 		}

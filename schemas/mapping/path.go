@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Path is the position of a value in a record: the names on the way from outside. A number without leading zeros is
@@ -17,22 +17,22 @@ type Path []string
 
 // ParsePath reads a JSON pointer (RFC 6901), "/order/items/0", or the name of a top-level member, "total", which must
 // not contain /. In a pointer ~1 stands for / and ~0 for ~.
-func ParsePath(text string) (Path, error) {
+func ParsePath(s string) (Path, error) {
 	fault := func(rule string) (Path, error) {
-		return nil, fmt.Errorf("path %s: %s", schemas.Shown([]byte(text)), rule)
+		return nil, fmt.Errorf("path %s: %s", text.Shown([]byte(s)), rule)
 	}
 	switch {
-	case text == "" || text == "/":
+	case s == "" || s == "/":
 		return fault("no name")
-	case !utf8.ValidString(text):
+	case !utf8.ValidString(s):
 		return fault("not UTF-8")
-	case text[0] != '/' && strings.Contains(text, "/"):
+	case s[0] != '/' && strings.Contains(s, "/"):
 		return fault("a path of several names starts with /")
-	case text[0] != '/':
-		return Path{text}, nil
+	case s[0] != '/':
+		return Path{s}, nil
 	}
 	var p Path
-	for _, token := range strings.Split(text[1:], "/") {
+	for _, token := range strings.Split(s[1:], "/") {
 		for rest := token; ; {
 			k := strings.IndexByte(rest, '~')
 			if k < 0 {

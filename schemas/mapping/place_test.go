@@ -3,17 +3,17 @@ package mapping
 import (
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestProblemsNameThePlace checks that faults of the JSON grammar name the byte, and faults of a mapped value its path.
 // A member that no path reads is not named, because its name is content of the record.
 func TestProblemsNameThePlace(t *testing.T) {
-	body := schemas.Body{Name: "x", Members: []schemas.Member{{Name: "at", Kind: schemas.KindNumber, Optional: true}}}
+	body := event.Body{Name: "x", Members: []event.Member{{Name: "at", Kind: event.KindNumber, Optional: true}}}
 	d := newDecoder(t, `{"members":["at=/o/price:number"]}`, config(body))
 	f := func(record, want string) {
 		t.Helper()
-		var e schemas.Event
+		var e event.Event
 		if got := d.Problem([]byte(record), d.Decode(&e, []byte(record))); got != want {
 			t.Errorf("%s\n got %s\nwant %s", record, got, want)
 		}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // share it.
 type Plan struct {
 	mapping *Mapping
-	config  schemas.EventConfig
+	config  event.Config
 	paths   []Path
 	where   []test
 	targets []target
@@ -50,7 +51,7 @@ type target struct {
 }
 
 // Compile checks a mapping against the events of a configuration and reports every problem, each with its position.
-func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
+func (m *Mapping) Compile(c event.Config) (*Plan, error) {
 	b := &builder{Plan: Plan{mapping: m, config: c}, index: map[string]int{}, mapped: map[string]bool{}}
 	if m.Rows.Any() {
 		b.add("partition_by, key, sort", "are for rows of a table; a record has a partition and a key already")
@@ -115,7 +116,7 @@ func (p *Plan) Locate(err error) error {
 }
 
 // Config returns the configuration of the events.
-func (p *Plan) Config() schemas.EventConfig { return p.config }
+func (p *Plan) Config() event.Config { return p.config }
 
 // builder builds a plan.
 type builder struct {
@@ -151,12 +152,12 @@ func (b *builder) features(items []Item) {
 		return
 	}
 	vector, _ := b.config.Body.Vector()
-	if vector.Kind != schemas.KindFeatures {
+	if vector.Kind != event.KindFeatures {
 		b.add(b.mapping.name("features"), "events%s have no named features, but %s", b.of(), b.members())
 		return
 	}
-	if len(items) > schemas.MaxNames {
-		b.add(b.mapping.name("features"), "%d, more than %d", len(items), schemas.MaxNames)
+	if len(items) > text.MaxNames {
+		b.add(b.mapping.name("features"), "%d, more than %d", len(items), text.MaxNames)
 	}
 	b.mapped[vector.Name], b.named = true, true
 	for i := range items {
@@ -174,7 +175,7 @@ func (b *builder) label(item *Item) {
 	switch {
 	case !some:
 		b.add(item.place, "events%s have no label, but %s", b.of(), b.members())
-	case item.Compare != nil && label.Kind != schemas.KindClass:
+	case item.Compare != nil && label.Kind != event.KindClass:
 		b.add(item.place, "a comparison is true or false, and %s is a number; map the number itself", label.Name)
 	default:
 		named := *item
@@ -185,11 +186,11 @@ func (b *builder) label(item *Item) {
 
 func (b *builder) member(item *Item) {
 	members := b.config.Body.Members
-	k := slices.IndexFunc(members, func(m schemas.Member) bool {
+	k := slices.IndexFunc(members, func(m event.Member) bool {
 		return m.Name == item.Name || m.Also != "" && m.Also == item.Name
 	})
 	if k < 0 {
-		b.add(item.place, "events%s have no member %s, but %s", b.of(), schemas.Shown([]byte(item.Name)), b.members())
+		b.add(item.place, "events%s have no member %s, but %s", b.of(), text.Shown([]byte(item.Name)), b.members())
 		return
 	}
 	m := members[k]
@@ -198,17 +199,17 @@ func (b *builder) member(item *Item) {
 	}
 	b.mapped[m.Name] = true
 	t := target{item: item, at: b.source(item), as: item.As, feature: -1, member: k, optional: m.Optional}
-	if m.Kind == schemas.KindTarget || m.Kind == schemas.KindClass {
+	if m.Kind == event.KindTarget || m.Kind == event.KindClass {
 		t.optional = t.optional || b.config.Unlabelled
 	}
 	switch {
-	case m.Kind <= schemas.KindRelatives:
+	case m.Kind <= event.KindRelatives:
 		b.vector(t, m)
 		return
 	case len(item.From) > 1:
 		b.add(item.place, "%s is one value, not %d", m.Name, len(item.From))
 		return
-	case m.Kind == schemas.KindChoice:
+	case m.Kind == event.KindChoice:
 		t.choice = true
 		if item.Constant.Kind == Text && !m.Open && !slices.Contains(m.Choices, string(item.Constant.Text)) {
 			b.add(item.place, "the constant is not one of %s of the member %s", strings.Join(m.Choices, ", "), m.Name)
@@ -216,13 +217,13 @@ func (b *builder) member(item *Item) {
 	case item.As == AsText || item.Constant.Kind == Text:
 		b.add(item.place, "%s is a number, not a text", m.Name)
 	case t.as == AsIs:
-		t.as, t.class = AsNumber, m.Kind == schemas.KindClass
+		t.as, t.class = AsNumber, m.Kind == event.KindClass
 	}
 	b.targets = append(b.targets, t)
 }
 
 // vector reads each coordinate from its own path, or all of them from the list at one path.
-func (b *builder) vector(t target, m schemas.Member) {
+func (b *builder) vector(t target, m event.Member) {
 	n, from := b.config.Dimension, t.item.From
 	switch {
 	case len(from) == 0 || t.item.As > AsNumber:
@@ -253,14 +254,14 @@ func (b *builder) vector(t target, m schemas.Member) {
 // complete reports every required member that the mapping lacks.
 func (b *builder) complete() {
 	for _, m := range b.config.Body.Members {
-		isLabel := m.Kind == schemas.KindClass || m.Kind == schemas.KindTarget
+		isLabel := m.Kind == event.KindClass || m.Kind == event.KindTarget
 		if m.Optional || b.mapped[m.Name] || isLabel && b.config.Unlabelled {
 			continue
 		}
 		switch place := "members"; {
 		case isLabel:
 			b.add(b.mapping.name("label"), "missing: events%s must have one, the member %s", b.of(), m.Name)
-		case m.Kind == schemas.KindFeatures:
+		case m.Kind == event.KindFeatures:
 			place = "features"
 			fallthrough
 		default:

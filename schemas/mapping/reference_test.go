@@ -14,8 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping/calendar"
+	"oriel/schemas/text"
 )
 
 // referenceMap has an item of every kind.
@@ -34,7 +35,7 @@ const referenceMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["
 type reference struct {
 	m    *Mapping
 	fast *Decoder
-	form *schemas.Decoder // decoder of events in the body's own form
+	form *event.JSONDecoder // decoder of events in the body's own form
 }
 
 func (w reference) own(record []byte) (text string, ok bool) {
@@ -254,7 +255,7 @@ func printedText(v any) string {
 func printed(v any) string {
 	switch v := v.(type) {
 	case float64:
-		return string(schemas.AppendFloat(nil, v))
+		return string(text.AppendFloat(nil, v))
 	case string:
 		return quoted(v)
 	}
@@ -380,26 +381,26 @@ func hasLoneSurrogate(record []byte) bool {
 // any path of the mapping makes the event invalid, in the model too.
 func (w reference) compare(t *testing.T, record []byte) {
 	t.Helper()
-	var got, want schemas.Event
+	var got, want event.Event
 	code := w.fast.Decode(&got, record)
-	text, ok := w.own(record)
+	s, ok := w.own(record)
 	if tree, read := readTree(record); read && ok {
 		ok = !slices.ContainsFunc(w.fast.plan.paths, func(p Path) bool { return faulty(tree, p) })
 	}
 	if ok {
-		ok = w.form.Decode(&want, []byte(text)) == schemas.OK
+		ok = w.form.Decode(&want, []byte(s)) == text.OK
 	}
 	switch {
-	case ok != (code == schemas.OK):
-		t.Fatalf("%q: %s, the model has an event: %t %s", record, w.fast.Problem(record, code), ok, text)
+	case ok != (code == text.OK):
+		t.Fatalf("%q: %s, the model has an event: %t %s", record, w.fast.Problem(record, code), ok, s)
 	case ok && !sameEvent(got, want):
 		t.Fatalf("%q: %v, the model has %v", record, got, want)
-	case ok && string(w.fast.AppendOwn(nil)) != text:
-		t.Fatalf("%q: printed as %s, the model has %s", record, w.fast.AppendOwn(nil), text)
+	case ok && string(w.fast.AppendOwn(nil)) != s:
+		t.Fatalf("%q: printed as %s, the model has %s", record, w.fast.AppendOwn(nil), s)
 	}
 }
 
-func sameEvent(a, b schemas.Event) bool {
+func sameEvent(a, b event.Event) bool {
 	return slices.Equal(a.Vector.Indices, b.Vector.Indices) && slices.Equal(a.Vector.Values, b.Vector.Values) &&
 		a.Label == b.Label && a.Weight == b.Weight && slices.Equal(a.Numbers, b.Numbers)
 }
@@ -410,7 +411,7 @@ func newReference(t testing.TB) reference {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form, err := schemas.NewDecoder(config(lossBody))
+	form, err := event.NewJSONDecoder(config(lossBody))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,9 +436,9 @@ func TestMatchesReferenceModel(t *testing.T) {
 	for _, record := range referenceRecords {
 		w.compare(t, []byte(record))
 	}
-	var e schemas.Event
+	var e event.Event
 	for i, record := range referenceRecords[:3] { // the examples must decode to events
-		if code := w.fast.Decode(&e, []byte(record)); code != schemas.OK {
+		if code := w.fast.Decode(&e, []byte(record)); code != text.OK {
 			t.Errorf("record %d: %s", i, w.fast.Problem([]byte(record), code))
 		}
 	}

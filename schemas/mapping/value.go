@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Value is the value at a path of a record, in a form shared by all encodings.
@@ -27,7 +27,7 @@ type Kind uint8
 const (
 	Absent Kind = iota // there is no value
 	Null
-	Number // a correctly rounded finite number; other numbers give schemas.NumberOverflow
+	Number // a correctly rounded finite number; other numbers give text.NumberOverflow
 	Text   // a string, or the symbol of an enum
 	Bool
 	Time  // an instant or a local time, from a schema's logical type; JSON has none
@@ -56,22 +56,22 @@ func Truth(is bool) Value {
 	return v
 }
 
-// Finite returns schemas.NumberOverflow if a value is a number that JSON cannot represent: infinite, or NaN.
-func Finite(values []Value) schemas.Code {
+// Finite returns text.NumberOverflow if a value is a number that JSON cannot represent: infinite, or NaN.
+func Finite(values []Value) text.Code {
 	for i := range values {
 		if v := &values[i]; v.Kind == Number && (math.IsInf(v.Number, 0) || math.IsNaN(v.Number)) {
-			return schemas.NumberOverflow
+			return text.NumberOverflow
 		}
 	}
-	return schemas.OK
+	return text.OK
 }
 
 // Source reads values from records of one encoding. It is made for a list of distinct paths.
 type Source interface {
 	// Fill writes the value at each path to values, which has an element for each path, and overwrites all of them.
-	// With any code except schemas.OK values are unspecified. It must not allocate in steady state, and its memory must
+	// With any code except text.OK values are unspecified. It must not allocate in steady state, and its memory must
 	// be bounded for every record.
-	Fill(values []Value, record []byte) schemas.Code
+	Fill(values []Value, record []byte) text.Code
 }
 
 // Typed is a source of records of one schema.
@@ -115,22 +115,22 @@ type Comparison struct {
 
 // ParseComparison splits at the first operator. The path must not contain an operator, and the constant must not start
 // with one, so that == is refused instead of never being true. Spaces around path and constant are dropped.
-func ParseComparison(text string) (Comparison, error) {
+func ParseComparison(s string) (Comparison, error) {
 	form := errors.New("not a comparison: it must be a path, one of = != > >= < <=, and a constant")
-	k := strings.IndexAny(text, operatorBytes)
+	k := strings.IndexAny(s, operatorBytes)
 	if k < 0 {
 		return Comparison{}, form
 	}
-	c := Comparison{Operator: text[k : k+1]}
-	if rest := text[k+1:]; c.Operator != "=" && strings.HasPrefix(rest, "=") {
+	c := Comparison{Operator: s[k : k+1]}
+	if rest := s[k+1:]; c.Operator != "=" && strings.HasPrefix(rest, "=") {
 		c.Operator += "="
 	}
-	rest := text[k+len(c.Operator):]
+	rest := s[k+len(c.Operator):]
 	if c.Operator == "!" || strings.IndexAny(rest, operatorBytes) == 0 {
 		return Comparison{}, form
 	}
 	c.Constant = strings.TrimSpace(rest)
-	c.number, c.isNumber = schemas.ParseDecimal([]byte(c.Constant))
+	c.number, c.isNumber = text.ParseDecimal([]byte(c.Constant))
 	if c.Constant == "" && c.ordered() {
 		return Comparison{}, errors.New("nothing is above or below a missing constant")
 	}
@@ -139,7 +139,7 @@ func ParseComparison(text string) (Comparison, error) {
 			"because another spelling is compared as a text, and 5 is above the text 1_000")
 	}
 	var err error
-	c.Path, err = ParsePath(strings.TrimSpace(text[:k]))
+	c.Path, err = ParsePath(strings.TrimSpace(s[:k]))
 	return c, err
 }
 
@@ -167,7 +167,7 @@ func (c *Comparison) Compares(v *Value) bool {
 	case !c.ordered() || !c.isNumber || v.Kind == Number || v.missing():
 		return true
 	case v.Kind == Text:
-		_, isNumber := schemas.ParseDecimal(v.Text)
+		_, isNumber := text.ParseDecimal(v.Text)
 		return isNumber
 	}
 	return false
@@ -189,7 +189,7 @@ func (c *Comparison) Holds(v *Value) bool {
 	order := 0
 	number, isNumber := v.Number, v.Kind == Number
 	if v.Kind == Text && c.isNumber {
-		number, isNumber = schemas.ParseDecimal(v.Text)
+		number, isNumber = text.ParseDecimal(v.Text)
 	}
 	switch {
 	case isNumber && c.isNumber:
@@ -202,7 +202,7 @@ func (c *Comparison) Holds(v *Value) bool {
 		order = cmp.Compare("false", c.Constant)
 	case v.Kind == Number:
 		var digits [64]byte
-		order = compareText(schemas.AppendFloat(digits[:0], v.Number), c.Constant)
+		order = compareText(text.AppendFloat(digits[:0], v.Number), c.Constant)
 	default:
 		return c.Operator == "!="
 	}

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the answers of ../testdata/mapping.json")
@@ -34,12 +35,12 @@ type vectorRecord struct {
 // deploy/java check, too: they must make the same vectors from raw records. The test computes the file's answers with
 // -rewrite.
 func TestVectorsOfRawRecords(t *testing.T) {
-	text, err := os.ReadFile(vectors)
+	s, err := os.ReadFile(vectors)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var cases []vectorCase
-	if err := json.Unmarshal(text, &cases); err != nil {
+	if err := json.Unmarshal(s, &cases); err != nil {
 		t.Fatal(err)
 	}
 	c := config(lossBody)
@@ -50,16 +51,16 @@ func TestVectorsOfRawRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}
-		decoder, err := m.Scoring("features").Opener(JSON(schemas.UnknownIsFree))(c)
+		decoder, err := m.Scoring("features").Opener(JSON(event.UnknownIsFree))(c)
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}
 		for k := range cases[i].Records {
 			r := &cases[i].Records[k]
-			var e schemas.Event
+			var e event.Event
 			code := decoder.Decode(&e, r.Record)
 			r.Features, r.Indices, r.Values, r.Code = nil, nil, nil, ""
-			if codes[code.String()] = true; code != schemas.OK {
+			if codes[code.String()] = true; code != text.OK {
 				r.Code = code.String()
 				continue
 			}
@@ -91,7 +92,7 @@ func TestVectorsOfRawRecords(t *testing.T) {
 		if err := os.WriteFile(vectors, out.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if !bytes.Equal(out.Bytes(), text) {
+	} else if !bytes.Equal(out.Bytes(), s) {
 		t.Errorf("%s has other answers; -rewrite writes these:\n%s", vectors, out.Bytes())
 	}
 	if events < 60 || len(codes) < 5 {

@@ -7,9 +7,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 // closedAway removes from a record the numbers that closed enums do not have, as the specification requires: such a
@@ -130,8 +130,8 @@ message A {
 	} {
 		for syntax, want := range map[string]string{"proto3": c.open, "proto2": c.closed} {
 			label := map[string]string{"proto3": "", "proto2": "optional"}[syntax]
-			text := `syntax = "` + syntax + `"; enum` + strings.Replace(body, "%one", label, 1)
-			source, err := readText(t, text, "A").Open(paths)
+			s := `syntax = "` + syntax + `"; enum` + strings.Replace(body, "%one", label, 1)
+			source, err := readText(t, s, "A").Open(paths)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,10 +148,10 @@ message A {
 				}
 			}
 			got := strings.Join(texts, " ")
-			if code != schemas.OK || got != want {
+			if code != text.OK || got != want {
 				t.Errorf("%s, %s: %v, %q, want %q", syntax, c.name, code, got, want)
 			}
-			mappingtest.Code(t, source, paths, c.name, c.record, schemas.OK)
+			mappingtest.Code(t, source, paths, c.name, c.record, text.OK)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestAClosedEnumOfAOneofThatNoPathNeeds(t *testing.T) {
 		}
 		for record, want := range map[string]string{"\x2a\x01x\x20\x07": want, "\x2a\x01x\x20\x00": ""} {
 			values := mappingtest.Left(1)
-			if code := source.Fill(values, []byte(record)); code != schemas.OK || string(values[0].Text) != want {
+			if code := source.Fill(values, []byte(record)); code != text.OK || string(values[0].Text) != want {
 				t.Errorf("%s, %x: %v, %q, want %q", syntax, record, code, values[0].Text, want)
 			}
 		}

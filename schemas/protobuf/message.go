@@ -5,39 +5,39 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // message reads the fields of a message until the end of b, or, if group is not 0, until the end of that group. It
 // returns the position after it.
-func (s *Source) message(m *message, b []byte, group uint64) (next int, code schemas.Code) {
+func (s *Source) message(m *message, b []byte, group uint64) (next int, code text.Code) {
 	s.enter(m)
 	for i := 0; i < len(b); {
 		number, wire, at := tag(b, i)
 		if at < 0 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		if wire == wireEndGroup {
 			if group == 0 || number != group {
-				return 0, schemas.Malformed
+				return 0, text.Malformed
 			}
-			return at, schemas.OK
+			return at, text.OK
 		}
 		f := m.find(number)
 		if f == nil || !f.takes(wire) {
-			if i, code = skip(b, at, number, wire); code != schemas.OK {
+			if i, code = skip(b, at, number, wire); code != text.OK {
 				return 0, code
 			}
 			continue
 		}
-		if i, code = s.field(f, b, at, wire); code != schemas.OK {
+		if i, code = s.field(f, b, at, wire); code != text.OK {
 			return 0, code
 		}
 	}
 	if group != 0 {
-		return 0, schemas.Malformed
+		return 0, text.Malformed
 	}
-	return len(b), schemas.OK
+	return len(b), text.OK
 }
 
 // takes reports whether the field may have this wire type. A field with another wire type is skipped, like an unknown
@@ -47,12 +47,12 @@ func (f *field) takes(wire uint8) bool {
 }
 
 // field reads the value of a field at b[i].
-func (s *Source) field(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+func (s *Source) field(f *field, b []byte, i int, wire uint8) (next int, code text.Code) {
 	if f.list == nil && f.drops(b, i) {
 		return skip(b, i, f.number, wire)
 	}
 	for k := range f.others {
-		if code = s.clear(&f.others[k]); code != schemas.OK {
+		if code = s.clear(&f.others[k]); code != text.OK {
 			return 0, code
 		}
 	}
@@ -70,38 +70,38 @@ func (s *Source) field(f *field, b []byte, i int, wire uint8) (next int, code sc
 }
 
 // child reads a message or group at b[i].
-func (s *Source) child(f *field, m *message, b []byte, i int) (next int, code schemas.Code) {
+func (s *Source) child(f *field, m *message, b []byte, i int) (next int, code text.Code) {
 	if f.as == asGroup {
 		n, code := s.message(m, b[i:], f.number)
 		return i + n, code
 	}
 	from, to := bytesAt(b, i)
 	if to < 0 {
-		return 0, schemas.Malformed
+		return 0, text.Malformed
 	}
 	_, code = s.message(m, b[from:to], 0)
 	return to, code
 }
 
 // element reads one element of a list, or several packed elements.
-func (s *Source) element(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+func (s *Source) element(f *field, b []byte, i int, wire uint8) (next int, code text.Code) {
 	if wire == f.wire {
 		return s.one(f, b, i, wire)
 	}
 	from, to := bytesAt(b, i)
 	if to < 0 {
-		return 0, schemas.Malformed
+		return 0, text.Malformed
 	}
 	for i = from; i < to; {
-		if i, code = s.one(f, b[:to], i, f.wire); code != schemas.OK {
+		if i, code = s.one(f, b[:to], i, f.wire); code != text.OK {
 			return 0, code
 		}
 	}
-	return to, schemas.OK
+	return to, text.OK
 }
 
 // one reads an element of a list at b[i].
-func (s *Source) one(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+func (s *Source) one(f *field, b []byte, i int, wire uint8) (next int, code text.Code) {
 	if f.drops(b, i) {
 		return skip(b, i, f.number, wire)
 	}
@@ -131,44 +131,44 @@ func (l *list) find(index int32) *pick {
 
 // entry reads an entry of a map at b[i]: a message with the key as field 1 and the value as field 2, in any order and
 // any number of times. An entry replaces an earlier one with the same key.
-func (s *Source) entry(k *keys, b []byte, i int) (next int, code schemas.Code) {
+func (s *Source) entry(k *keys, b []byte, i int) (next int, code text.Code) {
 	from, to := bytesAt(b, i)
 	if to < 0 {
-		return 0, schemas.Malformed
+		return 0, text.Malformed
 	}
 	var key []byte
 	entry := b[from:to]
 	for i = 0; i < len(entry); {
 		number, wire, at := tag(entry, i)
 		if at < 0 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		if number == 1 && wire == wireBytes {
 			if from, i = bytesAt(entry, at); i < 0 {
-				return 0, schemas.Malformed
+				return 0, text.Malformed
 			}
 			if key = entry[from:i]; !utf8.Valid(key) {
-				return 0, schemas.InvalidUTF8
+				return 0, text.InvalidUTF8
 			}
 			continue
 		}
-		if i, code = skip(entry, at, number, wire); code != schemas.OK {
+		if i, code = skip(entry, at, number, wire); code != text.OK {
 			return 0, code
 		}
 	}
 	p, found := slices.BinarySearchFunc(k.picks, key, func(p keyPick, key []byte) int { return bytes.Compare(p.key, key) })
 	if !found {
-		return to, schemas.OK
+		return to, text.OK
 	}
 	return to, s.entryValue(&k.picks[p], entry)
 }
 
 // entryValue reads the value of an entry whose grammar has been checked.
-func (s *Source) entryValue(p *keyPick, entry []byte) (code schemas.Code) {
+func (s *Source) entryValue(p *keyPick, entry []byte) (code text.Code) {
 	if p.value.drops(entry, lastValue(&p.value, entry)) {
-		return schemas.OK
+		return text.OK
 	}
-	if code = s.clear(&p.all); code != schemas.OK {
+	if code = s.clear(&p.all); code != text.OK {
 		return code
 	}
 	f := &p.value
@@ -177,7 +177,7 @@ func (s *Source) entryValue(p *keyPick, entry []byte) (code schemas.Code) {
 	} else {
 		s.values[f.place] = p.zero
 	}
-	for i := 0; i < len(entry) && code == schemas.OK; {
+	for i := 0; i < len(entry) && code == text.OK; {
 		number, wire, at := tag(entry, i)
 		if number == f.number && wire == f.wire {
 			i, code = s.field(f, entry, at, wire)

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/calendar"
+	"oriel/schemas/text"
 )
 
 // Source reads the values at fixed paths of messages of one type. It is not safe for concurrent use.
@@ -161,23 +161,23 @@ func (m *message) find(number uint64) *field {
 func (s *Source) Kinds() []mapping.Kinds { return s.kinds }
 
 // Fill implements mapping.Source.
-func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
+func (s *Source) Fill(values []mapping.Value, record []byte) text.Code {
 	clear(values)
 	clear(s.state)
 	s.values, s.cleared = values, 0
 	_, code := s.message(s.root, record, 0)
 	s.values = nil
-	if code != schemas.OK {
+	if code != text.OK {
 		return code
 	}
 	for _, place := range s.times {
 		if nanos := values[place].Nanos; nanos < 0 || nanos > 999_999_999 {
-			return schemas.Malformed
+			return text.Malformed
 		}
 	}
 	for _, place := range s.dates {
 		if !asCalendar(&values[place]) {
-			return schemas.Malformed
+			return text.Malformed
 		}
 	}
 	return mapping.Finite(values)
@@ -219,13 +219,13 @@ const (
 )
 
 // clear clears the values below a field.
-func (s *Source) clear(t *subtree) schemas.Code {
+func (s *Source) clear(t *subtree) text.Code {
 	if s.cleared += len(t.places) + int(t.to-t.from); s.cleared > s.maxCleared {
-		return schemas.Malformed
+		return text.Malformed
 	}
 	for _, place := range t.places {
 		s.values[place] = mapping.Value{}
 	}
 	clear(s.state[t.from:t.to])
-	return schemas.OK
+	return text.OK
 }

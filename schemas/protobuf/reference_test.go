@@ -15,9 +15,9 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 // readText reads a schema that is a single file.
@@ -317,15 +317,15 @@ func agreeAs(
 	want, err := referenceValues(s, reader, paths, record)
 	code := source.Fill(values, record)
 	switch {
-	case err != nil && (code != schemas.OK || !strict):
+	case err != nil && (code != text.OK || !strict):
 		return false
-	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // the library accepts these texts and groups
+	case code == text.InvalidUTF8, code == text.TooDeep: // the library accepts these texts and groups
 		return false
-	case code == schemas.NumberOverflow && mapping.Finite(want) == code:
+	case code == text.NumberOverflow && mapping.Finite(want) == code:
 		return false
-	case code == schemas.Malformed && (slices.ContainsFunc(want, badNanos) || mayHaveLargeNumber(record)):
+	case code == text.Malformed && (slices.ContainsFunc(want, badNanos) || mayHaveLargeNumber(record)):
 		return false
-	case (err == nil) != (code == schemas.OK):
+	case (err == nil) != (code == text.OK):
 		t.Fatalf("record %x: code %v, reference: %v", record, code, err)
 	}
 	mappingtest.Same(t, record, paths, values, want)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 const orders = `syntax = "proto3";
@@ -131,33 +131,33 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	groups := strings.Repeat("\x7b", 100_000) // nested starts of group 15
 	for _, c := range []struct {
 		name, record string
-		want         schemas.Code
+		want         text.Code
 	}{
-		{"a length beyond the end", "\x0a\x05ab", schemas.Malformed},
-		{"a length of 2^64 − 1", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
-		{"a length of 2^63", "\x12\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", schemas.Malformed},
-		{"a varint of 11 bytes", "\x50\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
-		{"a varint of 65 bits", "\x50\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", schemas.Malformed},
-		{"a varint that does not end", "\x50\xff", schemas.Malformed},
-		{"field 0", "\x02\x00", schemas.Malformed},
-		{"a field number of 30 bits", "\x82\x80\x80\x80\x10\x00", schemas.Malformed},
-		{"wire type 6", "\x56", schemas.Malformed},
-		{"wire type 7", "\x57", schemas.Malformed},
-		{"the end of a group that has not begun", "\x7c", schemas.Malformed},
-		{"a group that does not end", "\x7b\x08\x01", schemas.Malformed},
-		{"the end of another group", "\x7b\x84\x01", schemas.Malformed},
-		{"groups in groups", groups, schemas.TooDeep},
-		{"a group in a group", "\x7b\x83\x01\x84\x01\x7c", schemas.OK},
-		{"a field number of 31 bits in a group", "\x7b\xb8\xb8\xb8\xb8\x30\x30\x7c", schemas.Malformed},
-		{"a group that ends before one in it", "\x7b\x83\x01\x7c\x84\x01", schemas.Malformed},
-		{"a fixed64 that is cut", "\x41\x00\x00", schemas.Malformed},
-		{"invalid UTF-8", "\x0a\x01\xff", schemas.InvalidUTF8},
-		{"a key that is no UTF-8", "\x22\x03\x0a\x01\xff", schemas.InvalidUTF8},
-		{"a negative part of a second", "\x32\x0b\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
-		{"an entry that is cut", "\x22\x03\x0a\x05a", schemas.Malformed},
-		{"NaN", "\x41\x00\x00\x00\x00\x00\x00\xf8\x7f", schemas.NumberOverflow},
-		{"−∞", "\x41\x00\x00\x00\x00\x00\x00\xf0\xff", schemas.NumberOverflow},
-		{"nothing", "", schemas.OK},
+		{"a length beyond the end", "\x0a\x05ab", text.Malformed},
+		{"a length of 2^64 − 1", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", text.Malformed},
+		{"a length of 2^63", "\x12\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", text.Malformed},
+		{"a varint of 11 bytes", "\x50\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", text.Malformed},
+		{"a varint of 65 bits", "\x50\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", text.Malformed},
+		{"a varint that does not end", "\x50\xff", text.Malformed},
+		{"field 0", "\x02\x00", text.Malformed},
+		{"a field number of 30 bits", "\x82\x80\x80\x80\x10\x00", text.Malformed},
+		{"wire type 6", "\x56", text.Malformed},
+		{"wire type 7", "\x57", text.Malformed},
+		{"the end of a group that has not begun", "\x7c", text.Malformed},
+		{"a group that does not end", "\x7b\x08\x01", text.Malformed},
+		{"the end of another group", "\x7b\x84\x01", text.Malformed},
+		{"groups in groups", groups, text.TooDeep},
+		{"a group in a group", "\x7b\x83\x01\x84\x01\x7c", text.OK},
+		{"a field number of 31 bits in a group", "\x7b\xb8\xb8\xb8\xb8\x30\x30\x7c", text.Malformed},
+		{"a group that ends before one in it", "\x7b\x83\x01\x7c\x84\x01", text.Malformed},
+		{"a fixed64 that is cut", "\x41\x00\x00", text.Malformed},
+		{"invalid UTF-8", "\x0a\x01\xff", text.InvalidUTF8},
+		{"a key that is no UTF-8", "\x22\x03\x0a\x01\xff", text.InvalidUTF8},
+		{"a negative part of a second", "\x32\x0b\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", text.Malformed},
+		{"an entry that is cut", "\x22\x03\x0a\x05a", text.Malformed},
+		{"NaN", "\x41\x00\x00\x00\x00\x00\x00\xf8\x7f", text.NumberOverflow},
+		{"−∞", "\x41\x00\x00\x00\x00\x00\x00\xf0\xff", text.NumberOverflow},
+		{"nothing", "", text.OK},
 	} {
 		mappingtest.Code(t, source, paths, c.name, c.record, c.want)
 	}
@@ -170,9 +170,9 @@ func TestGroupsEndByTheirNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for record, want := range map[string]schemas.Code{
-		"\x0b\x08\x05\x0c\x10\x07": schemas.OK, "\x0b\x08\x05\x14\x10\x07": schemas.Malformed,
-		"\x0b\x08\x05": schemas.Malformed,
+	for record, want := range map[string]text.Code{
+		"\x0b\x08\x05\x0c\x10\x07": text.OK, "\x0b\x08\x05\x14\x10\x07": text.Malformed,
+		"\x0b\x08\x05": text.Malformed,
 	} {
 		mappingtest.Code(t, source, paths, "a group", record, want)
 	}
@@ -191,7 +191,7 @@ message A { E e = 1; }`, "A")
 		"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01": "LESS",
 	} {
 		values := make([]mapping.Value, 1)
-		if code := source.Fill(values, []byte(record)); code != schemas.OK || string(values[0].Text) != want {
+		if code := source.Fill(values, []byte(record)); code != text.OK || string(values[0].Text) != want {
 			t.Errorf("%x: %v, %q, want %s", record, code, values[0].Text, want)
 		}
 	}
@@ -266,7 +266,7 @@ message Order {
 	values := mappingtest.Left(6)
 	code := source.Fill(values, []byte("\x0a\x07\x0a\x03CHF\x10\x05\x18\x07\x2a\x02\x10\x03"))
 	texts := string(values[1].Text) + " " + string(values[2].Text)
-	if code != schemas.OK || values[0].Number != 5 || texts != "CHF SUNDAY" || values[5].Number != 3 {
+	if code != text.OK || values[0].Number != 5 || texts != "CHF SUNDAY" || values[5].Number != 3 {
 		t.Errorf("%v, %+v", code, values)
 	}
 	own, err := Read("a.proto", "", readFiles(map[string]string{

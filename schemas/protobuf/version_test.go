@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
+	"oriel/schemas/text"
 )
 
 var (
@@ -112,7 +112,7 @@ func reading(t *testing.T, reader, writer, record string, paths ...string) strin
 		return err.Error()
 	}
 	values := make([]mapping.Value, len(paths))
-	if code := source.Fill(values, []byte(record)); code != schemas.OK {
+	if code := source.Fill(values, []byte(record)); code != text.OK {
 		return code.String()
 	}
 	var all []string
@@ -186,10 +186,10 @@ func TestClearingOfValuesIsBounded(t *testing.T) {
 		"map":   {"\x1a\x03\x0a\x01a", "\x1a\x03\x0a\x01a"},
 	} {
 		few, many := strings.Repeat(c.once+c.twice, 1000), strings.Repeat(c.once+c.twice, 10_000)
-		if got := reading(t, schema, schema, few, paths...); got == schemas.Malformed.String() {
+		if got := reading(t, schema, schema, few, paths...); got == text.Malformed.String() {
 			t.Errorf("%s: a record that forgets 200 000 to 400 000 values is %s", name, got)
 		}
-		if got := reading(t, schema, schema, many, paths...); got != schemas.Malformed.String() {
+		if got := reading(t, schema, schema, many, paths...); got != text.Malformed.String() {
 			t.Errorf("%s: a record that forgets above 2 000 000 values is read", name)
 		}
 	}
@@ -205,7 +205,7 @@ func TestClearingStartsAgainWithEachRecord(t *testing.T) {
 	}
 	record, values := []byte(strings.Repeat("\x0a\x00\x10\x01", minClears/8)), make([]mapping.Value, 2)
 	for i := range 10 {
-		if code := source.Fill(values, record); code != schemas.OK {
+		if code := source.Fill(values, record); code != text.OK {
 			t.Fatalf("the same record is %s after %d times", code, i)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // Wire types of Protobuf's encoding.
@@ -64,12 +64,12 @@ func bytesAt(b []byte, i int) (from, to int) {
 }
 
 // skip skips the value of a field.
-func skip(b []byte, i int, number uint64, wire uint8) (next int, code schemas.Code) {
+func skip(b []byte, i int, number uint64, wire uint8) (next int, code text.Code) {
 	if wire != wireStartGroup {
 		if next = skipScalar(b, i, wire); next < 0 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
-		return next, schemas.OK
+		return next, text.OK
 	}
 	var open [maxGroups]uint64
 	open[0] = number
@@ -77,23 +77,23 @@ func skip(b []byte, i int, number uint64, wire uint8) (next int, code schemas.Co
 		number, wire, at := tag(b, i)
 		switch i = at; {
 		case at < 0:
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		case wire == wireStartGroup && depth == maxGroups:
-			return 0, schemas.TooDeep
+			return 0, text.TooDeep
 		case wire == wireStartGroup:
 			open[depth] = number
 			depth++
 		case wire == wireEndGroup && open[depth-1] != number:
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		case wire == wireEndGroup:
 			depth--
 		default:
 			if i = skipScalar(b, at, wire); i < 0 {
-				return 0, schemas.Malformed
+				return 0, text.Malformed
 			}
 		}
 	}
-	return i, schemas.OK
+	return i, text.OK
 }
 
 // skipScalar skips a value that is not a group; it returns −1 if there is none.
@@ -120,13 +120,13 @@ func skipScalar(b []byte, i int, wire uint8) int {
 }
 
 // scalar reads a number, text or similar value at b[i]. If a field is set several times the last value counts.
-func (s *Source) scalar(f *field, place int32, b []byte, i int) (next int, code schemas.Code) {
+func (s *Source) scalar(f *field, place int32, b []byte, i int) (next int, code text.Code) {
 	v := &s.values[place]
 	switch f.wire {
 	case wireVarint:
 		var u uint64
 		if u, next = varint(b, i); next < 0 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		if f.as == asEnum {
 			*v = s.symbol(f, place, int32(u))
@@ -135,28 +135,28 @@ func (s *Source) scalar(f *field, place int32, b []byte, i int) (next int, code 
 		}
 	case wireFixed32:
 		if len(b)-i < 4 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		next = i + 4
 		setNumber(v, f.fixed32(binary.LittleEndian.Uint32(b[i:])))
 	case wireFixed64:
 		if len(b)-i < 8 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		next = i + 8
 		setNumber(v, f.fixed64(binary.LittleEndian.Uint64(b[i:])))
 	default:
 		from, to := bytesAt(b, i)
 		if to < 0 {
-			return 0, schemas.Malformed
+			return 0, text.Malformed
 		}
 		if !utf8.Valid(b[from:to]) {
-			return 0, schemas.InvalidUTF8
+			return 0, text.InvalidUTF8
 		}
 		next = to
 		*v = mapping.Value{Kind: mapping.Text, Text: b[from:to]}
 	}
-	return next, schemas.OK
+	return next, text.OK
 }
 
 func setNumber(v *mapping.Value, f float64) { *v = mapping.Value{Kind: mapping.Number, Number: f} }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // missing lists the texts of cells without a value, besides the empty text.
@@ -22,7 +22,7 @@ type cells struct {
 }
 
 // Fill reads the row and ignores the record.
-func (c *cells) Fill(values []mapping.Value, _ []byte) schemas.Code {
+func (c *cells) Fill(values []mapping.Value, _ []byte) text.Code {
 	c.texts = c.texts[:0]
 	for i, column := range c.columns {
 		values[i].Kind = mapping.Absent
@@ -30,13 +30,13 @@ func (c *cells) Fill(values []mapping.Value, _ []byte) schemas.Code {
 			continue
 		}
 		if !utf8.ValidString(c.row[column]) {
-			return schemas.InvalidUTF8
+			return text.InvalidUTF8
 		}
 		start := len(c.texts)
 		c.texts = append(c.texts, c.row[column]...)
 		values[i].Kind, values[i].Text = mapping.Text, c.texts[start:]
 	}
-	return schemas.OK
+	return text.OK
 }
 
 // column returns the column of a path: its name or, for a vector with one coordinate, the name before the index.
@@ -54,16 +54,16 @@ func column(p mapping.Path, columns map[string]int) (k int, found bool) {
 // whole appends a row as an object of its cells, without missing cells.
 func (s *source) whole(dst []byte, row []string) ([]byte, bool) {
 	dst = append(dst, '{')
-	for k, text := range row {
-		if s.cells.has(text) {
+	for k, value := range row {
+		if s.cells.has(value) {
 			continue
 		}
 		if dst[len(dst)-1] != '{' {
 			dst = append(dst, ',')
 		}
-		dst = append(schemas.AppendString(dst, s.header[k]), ':')
-		dst = schemas.AppendString(dst, text)
-		if !utf8.ValidString(text) {
+		dst = append(text.AppendString(dst, s.header[k]), ':')
+		dst = text.AppendString(dst, value)
+		if !utf8.ValidString(value) {
 			return dst, false
 		}
 	}

@@ -1,4 +1,4 @@
-// Package table turns CSV rows into the JSON events of package schemas.
+// Package table turns CSV rows into the JSON events of package event.
 //
 // A row is a record of package mapping, whose texts and documents define the event: a path is a column, or a JSON
 // pointer of one name, and every value is a text. Rows also have:

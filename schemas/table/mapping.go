@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 )
 
@@ -29,7 +29,7 @@ type Mapping struct {
 	// is for topics whose records a mapping reads. It may be combined only with Where, PartitionBy, Key and Sort.
 	Whole bool
 
-	Body   schemas.Body               // body of the events; the zero value is a body with features and any label
+	Body   event.Body                 // body of the events; the zero value is a body with features and any label
 	Comma  rune                       // separates cells; 0: a comma
 	Called func(member string) string // renames where, label, … in messages; nil: names as in a mapping
 }
@@ -121,9 +121,9 @@ func (m Mapping) compile() (plan, error) {
 }
 
 // config returns the configuration of the events, with only the settings that printing needs.
-func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
-	c := schemas.EventConfig{
-		Body: m.Body, Dimension: dimension, MaxBytes: 1, Features: schemas.FeatureConfig{Norm: "none"},
+func (m Mapping) config(document *mapping.Mapping) event.Config {
+	c := event.Config{
+		Body: m.Body, Dimension: dimension, MaxBytes: 1, Features: event.FeatureConfig{Norm: "none"},
 	}
 	vector, _ := m.Body.Vector()
 	for _, item := range document.Members { // one column for each coordinate of a vector
@@ -132,12 +132,12 @@ func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
 		}
 	}
 	if m.Body.Name == "" {
-		label := schemas.Member{Name: "label", Kind: schemas.KindTarget}
+		label := event.Member{Name: "label", Kind: event.KindTarget}
 		if document.Label != nil && document.Label.Compare != nil {
-			label.Kind = schemas.KindClass
+			label.Kind = event.KindClass
 		}
-		features := schemas.Member{Name: "features", Kind: schemas.KindFeatures}
-		c.Body = schemas.Body{Name: "event", Members: []schemas.Member{features, label}}
+		features := event.Member{Name: "features", Kind: event.KindFeatures}
+		c.Body = event.Body{Name: "event", Members: []event.Member{features, label}}
 		return c
 	}
 	c.Body.Members = slices.Clone(c.Body.Members)
@@ -149,14 +149,14 @@ func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
 
 // printed returns the kind of a member in a table. A table prints numbers without checking the bounds of its events; a
 // decoder finds the lines that are not valid events.
-func printed(k schemas.Kind, label *mapping.Item) schemas.Kind {
+func printed(k event.Kind, label *mapping.Item) event.Kind {
 	switch {
-	case k == schemas.KindClass && (label == nil || label.Compare == nil):
-		return schemas.KindTarget
-	case k == schemas.KindRelatives:
-		return schemas.KindVector
-	case k == schemas.KindWeight:
-		return schemas.KindNumber
+	case k == event.KindClass && (label == nil || label.Compare == nil):
+		return event.KindTarget
+	case k == event.KindRelatives:
+		return event.KindVector
+	case k == event.KindWeight:
+		return event.KindNumber
 	}
 	return k
 }

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // Row is one event. Its slices are valid until the next call of Next.
@@ -73,7 +74,7 @@ type source struct {
 	where     []int // columns of plan.where
 	cells     *cells
 	events    *mapping.Decoder // makes events; nil: rows themselves are the output
-	event     schemas.Event
+	event     event.Event
 	partition int
 	key       int
 	sort      []int
@@ -86,7 +87,7 @@ const maxListed = 50
 func listed(header []string) string {
 	names := make([]string, 0, maxListed)
 	for _, name := range header[:min(len(header), maxListed)] {
-		names = append(names, schemas.Shown([]byte(name)))
+		names = append(names, text.Shown([]byte(name)))
 	}
 	more := ""
 	if n := len(header) - len(names); n > 0 {
@@ -198,9 +199,9 @@ func (s *source) next(dst []byte) (event []byte, row []string, err error) {
 			return event, row, nil
 		}
 		switch code := s.events.Decode(&s.event, oneByte); code {
-		case schemas.OK:
+		case text.OK:
 			return s.events.AppendOwn(dst), row, nil
-		case schemas.Filtered:
+		case text.Filtered:
 		default:
 			return dst, nil, s.lineError(s.events.Problem(nil, code))
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // sorted holds the sorted events of a table. Texts are in one arena, because a million small allocations would cost
@@ -64,16 +64,16 @@ func readSorted(s *source) (*sorted, error) {
 
 const maxInterned = 1 << 16
 
-func (k *sortKey) add(text string, isMissing bool, interned map[string]string) {
-	kept, found := interned[text]
+func (k *sortKey) add(s string, isMissing bool, interned map[string]string) {
+	kept, found := interned[s]
 	if !found {
-		kept = string([]byte(text)) // copied, so that the buffer shared by the cells of a line can be freed
+		kept = string([]byte(s)) // copied, so that the buffer shared by the cells of a line can be freed
 		if len(interned) < maxInterned {
 			interned[kept] = kept
 		}
 	}
 	if len(k.numbers) == len(k.texts) {
-		number, ok := schemas.ParseDecimal([]byte(text))
+		number, ok := text.ParseDecimal([]byte(s))
 		if ok || isMissing {
 			k.numbers = append(k.numbers, number)
 		}

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // readAll opens text and returns copies of its rows.
@@ -221,9 +222,9 @@ func TestFlights(t *testing.T) {
 	if len(rows) != len(want) || len(want) == len(lines)-1 {
 		t.Fatalf("%d rows, want %d of %d", len(rows), len(want), len(lines)-1)
 	}
-	d, err := schemas.NewDecoder(schemas.EventConfig{
-		Body: eventBody(schemas.KindClass), Dimension: 32, MaxBytes: 1 << 12,
-		Features: schemas.FeatureConfig{Bias: true, Norm: "unit"},
+	d, err := event.NewJSONDecoder(event.Config{
+		Body: eventBody(event.KindClass), Dimension: 32, MaxBytes: 1 << 12,
+		Features: event.FeatureConfig{Bias: true, Norm: "unit"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -244,36 +245,36 @@ func TestFlights(t *testing.T) {
 			e.Label != (number(c[8]) > 15) || rows[k].Partition != c[12] || string(rows[k].Key) != c[11] {
 			t.Fatalf("row %d: %+v, want %v", k, e, c)
 		}
-		var event schemas.Event
-		if code := d.Decode(&event, rows[k].Event); code != schemas.OK {
+		var event event.Event
+		if code := d.Decode(&event, rows[k].Event); code != text.OK {
 			t.Fatalf("row %d: %v", k, code)
 		}
 	}
 }
 
 // eventBody returns a body with features and a label of the kind.
-func eventBody(label schemas.Kind) schemas.Body {
-	return schemas.Body{Name: "test", Members: []schemas.Member{
-		{Name: "features", Kind: schemas.KindFeatures}, {Name: "label", Kind: label},
+func eventBody(label event.Kind) event.Body {
+	return event.Body{Name: "test", Members: []event.Member{
+		{Name: "features", Kind: event.KindFeatures}, {Name: "label", Kind: label},
 	}}
 }
 
-var playBody = schemas.Body{Name: "play", Members: []schemas.Member{
-	{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "so\"uth"}},
-	{Name: "reward", Also: "gain", Kind: schemas.KindNumber, Most: 1},
-	{Name: "tries", Kind: schemas.KindCount, Optional: true, Default: -1},
-	{Name: "context", Kind: schemas.KindVector, Optional: true},
-	{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1},
+var playBody = event.Body{Name: "play", Members: []event.Member{
+	{Name: "arm", Kind: event.KindChoice, Choices: []string{"north", "so\"uth"}},
+	{Name: "reward", Also: "gain", Kind: event.KindNumber, Most: 1},
+	{Name: "tries", Kind: event.KindCount, Optional: true, Default: -1},
+	{Name: "context", Kind: event.KindVector, Optional: true},
+	{Name: "weight", Kind: event.KindWeight, Optional: true, Default: 1},
 }}
 
 // TestMembersOfABodyBecomeEvents checks that the decoder of the body accepts the events.
 func TestMembersOfABodyBecomeEvents(t *testing.T) {
-	const text = "where,paid,n,x,y,play,w\nnorth,0.25,3.0,1,-2e3,p1,2\n\"so\"\"uth\",1,NA,0,+.5,p2,\n"
+	const s = "where,paid,n,x,y,play,w\nnorth,0.25,3.0,1,-2e3,p1,2\n\"so\"\"uth\",1,NA,0,+.5,p2,\n"
 	m := Mapping{
 		Body: playBody, Members: []string{"arm=where", "gain=paid", "tries=n", "context=x,y", "weight=w"}, Key: "play",
 		Missing: []string{"NA"},
 	}
-	d, err := schemas.NewDecoder(schemas.EventConfig{Body: playBody, Dimension: 2, MaxBytes: 1 << 12})
+	d, err := event.NewJSONDecoder(event.Config{Body: playBody, Dimension: 2, MaxBytes: 1 << 12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,16 +282,16 @@ func TestMembersOfABodyBecomeEvents(t *testing.T) {
 		`{"arm":"so\"uth","reward":1,"context":[0,0.5]}`
 	for _, sort := range [][]string{nil, {"play"}} {
 		m.Sort = sort
-		rows, err := readAll(m, text)
+		rows, err := readAll(m, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if events(rows) != want || string(rows[0].Key) != "p1" || string(rows[1].Key) != "p2" {
 			t.Errorf("%s, keys %s %s", events(rows), rows[0].Key, rows[1].Key)
 		}
-		var e schemas.Event
+		var e event.Event
 		for _, row := range rows {
-			if code := d.Decode(&e, row.Event); code != schemas.OK {
+			if code := d.Decode(&e, row.Event); code != text.OK {
 				t.Errorf("%s: %v", row.Event, code)
 			}
 		}
@@ -340,10 +341,10 @@ func TestWholeRows(t *testing.T) {
 
 // TestLabelAndFeaturesBecomeTheirMembers checks that label and features take the names that the body has for them.
 func TestLabelAndFeaturesBecomeTheirMembers(t *testing.T) {
-	body := schemas.Body{Name: "click", Members: []schemas.Member{
-		{Name: "page", Kind: schemas.KindFeatures},
-		{Name: "clicked", Kind: schemas.KindClass},
-		{Name: "n", Kind: schemas.KindCount, Optional: true},
+	body := event.Body{Name: "click", Members: []event.Member{
+		{Name: "page", Kind: event.KindFeatures},
+		{Name: "clicked", Kind: event.KindClass},
+		{Name: "n", Kind: event.KindCount, Optional: true},
 	}}
 	m := Mapping{Body: body, Label: "c=yes", Features: []string{"a", "b:number"}, Members: []string{"n=d"}}
 	rows, err := readAll(m, "a,b,c,d\nx,1,yes,4\n,2,no,\n")
@@ -354,7 +355,7 @@ func TestLabelAndFeaturesBecomeTheirMembers(t *testing.T) {
 }
 
 func TestMembersRefuse(t *testing.T) {
-	target := schemas.Body{Name: "test", Members: []schemas.Member{{Name: "y", Kind: schemas.KindTarget}}}
+	target := event.Body{Name: "test", Members: []event.Member{{Name: "y", Kind: event.KindTarget}}}
 	flags := func(rule string) string { return "--" + rule }
 	f := func(want string, m Mapping) {
 		t.Helper()
@@ -380,8 +381,8 @@ func TestMembersRefuse(t *testing.T) {
 	f(`line 3: arm: unknown_choice: /a: `, Mapping{Members: []string{"arm=a", "reward=n"}})
 	f(`line 3: reward: number_range: /p: `, Mapping{Where: "n<1", Members: []string{"reward=p", "arm=a"}})
 	f(`line 2: reward: unreadable_value: /a is a text that does not say a number`, Mapping{Members: []string{"arm=a", "reward=a"}})
-	f(`line 3: tries: count_range: /n: `, Mapping{Members: []string{"tries=n", "arm=a", "reward=n"}, Body: schemas.Body{
-		Name: "play", Members: []schemas.Member{playBody.Members[2], playBody.Members[1], {Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "secret"}}},
+	f(`line 3: tries: count_range: /n: `, Mapping{Members: []string{"tries=n", "arm=a", "reward=n"}, Body: event.Body{
+		Name: "play", Members: []event.Member{playBody.Members[2], playBody.Members[1], {Name: "arm", Kind: event.KindChoice, Choices: []string{"north", "secret"}}},
 	}})
 	unknown := Mapping{Label: "p", Features: []string{"a"}, Members: []string{"arm=a"}, Called: flags}
 	err := unknown.Validate()
@@ -424,9 +425,9 @@ func TestMissingIsWhatIsNamed(t *testing.T) {
 		`{"features":{"country":"-"},"label":true}`+"   ")
 	f([]string{"NA"}, labelled, `{"features":{"country":"DE"},"label":true}`+"\n"+`{"features":{},"label":false}`+"\n"+
 		`{"features":{"country":"-"},"label":true}`+"   ")
-	choice := Mapping{Where: "n!=", Members: []string{"arm=country", "reward=n"}, Body: schemas.Body{
-		Name: "play", Members: []schemas.Member{
-			{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"DE", "NA"}}, {Name: "reward", Kind: schemas.KindNumber},
+	choice := Mapping{Where: "n!=", Members: []string{"arm=country", "reward=n"}, Body: event.Body{
+		Name: "play", Members: []event.Member{
+			{Name: "arm", Kind: event.KindChoice, Choices: []string{"DE", "NA"}}, {Name: "reward", Kind: event.KindNumber},
 		},
 	}}
 	f(nil, choice, `{"arm":"DE","reward":1}`+"\n"+`{"arm":"NA","reward":2}`+"\n"+`{"arm":"NA","reward":3}`+"   ")
@@ -460,26 +461,26 @@ func TestARowIsTheObjectOfItsCells(t *testing.T) {
 			}
 		}
 		row, err := readAll(Mapping{Document: m}, "a,b,c\n\""+strings.Join(cells[:], "\",\"")+"\"\n")
-		kind := schemas.KindTarget
+		kind := event.KindTarget
 		if m.Label.Compare != nil {
-			kind = schemas.KindClass
+			kind = event.KindClass
 		}
-		d, errOpen := m.Opener(mapping.JSON(schemas.UnknownIsFree))(schemas.EventConfig{
-			Body: eventBody(kind), Dimension: 8, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Norm: "none"},
+		d, errOpen := m.Opener(mapping.JSON(event.UnknownIsFree))(event.Config{
+			Body: eventBody(kind), Dimension: 8, MaxBytes: 1 << 12, Features: event.FeatureConfig{Norm: "none"},
 		})
 		if errOpen != nil {
 			t.Fatal(errOpen)
 		}
 		record, _ := json.Marshal(object)
-		var e schemas.Event
+		var e event.Event
 		switch code := d.Decode(&e, record); {
-		case code == schemas.OK:
+		case code == text.OK:
 			want := string(d.(*mapping.Decoder).AppendOwn(nil))
 			if err != nil || events(row) != want {
 				t.Fatalf("%s of %q: %s, %v, want %s", document, cells, events(row), err, want)
 			}
 			made++
-		case code == schemas.Filtered:
+		case code == text.Filtered:
 			if err != nil || len(row) > 0 {
 				t.Fatalf("%s of %q: %s, %v, want no event", document, cells, events(row), err)
 			}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // mostCount bounds how far above its minimum a random count may be. For example, a random number of arms stays below
@@ -13,16 +13,16 @@ const mostCount = 4
 
 // anyEvent draws a random event that the decoder could return, of any cell, type or arm. Bounded numbers are within
 // their bounds; other numbers have the magnitude of the numbers in the event like.
-func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
-	e, number := schemas.Event{Weight: 1}, 0
+func (a *Subject) anyEvent(rng *rand.Rand, like event.Event) event.Event {
+	e, number := event.Event{Weight: 1}, 0
 	for _, m := range a.events.Body.Members {
 		switch m.Kind {
-		case schemas.KindVector, schemas.KindFeatures, schemas.KindRelatives:
+		case event.KindVector, event.KindFeatures, event.KindRelatives:
 			e.Vector.Values = make([]float64, a.events.Dimension)
 			size := math.Exp2(float64(rng.IntN(24) - 12))
 			for i := range e.Vector.Values {
 				x := float64(size * rng.NormFloat64())
-				if m.Kind == schemas.KindRelatives || m.Least == 0 && m.Most > 0 {
+				if m.Kind == event.KindRelatives || m.Least == 0 && m.Most > 0 {
 					x = math.Abs(x)
 				}
 				if m.Most > m.Least {
@@ -30,13 +30,13 @@ func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
 				}
 				e.Vector.Values[i] = x
 			}
-		case schemas.KindClass:
+		case event.KindClass:
 			e.Label = float64(1 - 2*rng.IntN(2))
-		case schemas.KindTarget:
+		case event.KindTarget:
 			e.Label = anyNumber(rng, like.Label)
-		case schemas.KindWeight:
+		case event.KindWeight:
 			e.Weight = math.Abs(anyNumber(rng, like.Weight))
-		case schemas.KindNumber, schemas.KindCount, schemas.KindChoice:
+		case event.KindNumber, event.KindCount, event.KindChoice:
 			e.Numbers = append(e.Numbers, anyMember(rng, m, like, number))
 			number++
 		}
@@ -45,11 +45,11 @@ func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
 }
 
 // anyMember draws a random value for number, one of the numbers of an event's member.
-func anyMember(rng *rand.Rand, m schemas.Member, like schemas.Event, number int) float64 {
+func anyMember(rng *rand.Rand, m event.Member, like event.Event, number int) float64 {
 	switch {
-	case m.Kind == schemas.KindChoice:
+	case m.Kind == event.KindChoice:
 		return float64(rng.IntN(len(m.Choices)))
-	case m.Kind == schemas.KindCount && m.Most > m.Least:
+	case m.Kind == event.KindCount && m.Most > m.Least:
 		return m.Least + float64(rng.IntN(int(min(m.Most-m.Least, mostCount))+1))
 	case m.Most > m.Least:
 		return m.Least + float64((m.Most-m.Least)*rng.Float64())

@@ -19,7 +19,8 @@ import (
 	"oriel/mechanisms/perstep"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // varied is an operator whose contribution uses every feature of contributions, and which draws by the exponential
@@ -67,7 +68,7 @@ func (varied) Describe(mechanisms.Config) operators.Description {
 	return operators.Description{Draws: true}
 }
 
-func (varied) Extras() []schemas.Extra { return nil }
+func (varied) Extras() []decision.Extra { return nil }
 
 func (v varied) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return &variedReference{varied: v}, nil
@@ -139,8 +140,8 @@ func (t *variedReference) Contribution(dst []float64, r operators.Record) bool {
 func (t *variedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	record := func(sign, cell float64) operators.Record {
 		far := sign * operators.CanaryFactor * factor
-		return operators.Record{Event: schemas.Event{
-			Vector: schemas.Vector{Values: []float64{far * u[0], far * u[1], cell}}, Numbers: []float64{4 * far},
+		return operators.Record{Event: event.Event{
+			Vector: event.Vector{Values: []float64{far * u[0], far * u[1], cell}}, Numbers: []float64{4 * far},
 		}}
 	}
 	return record(1, 0), record(-1, 2)

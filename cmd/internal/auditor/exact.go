@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/operators/neighbours"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Check is the result of an exact check: it holds, or it is refuted.
@@ -109,7 +109,7 @@ func (a *Subject) disguised(d operators.Decision) operators.Decision {
 	d.Point, d.Extras = nil, slices.Clone(d.Extras)
 	for i, x := range extras {
 		if x.Name != key {
-			d.Extras[i] = schemas.ExtraValue{}
+			d.Extras[i] = decision.ExtraValue{}
 		}
 	}
 	for _, bytes := range lengths {

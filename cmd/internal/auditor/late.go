@@ -9,7 +9,8 @@ import (
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // sumOperator is an operator that adds the values of events to the private sum and publishes the releases unchanged.
@@ -32,7 +33,7 @@ func (sumOperator) Open(_ []byte, stream *mechanisms.Stream) (operators.Machine,
 func (sumOperator) Describe(mechanisms.Config) operators.Description { return operators.Description{} }
 
 // Extras returns no extra members.
-func (sumOperator) Extras() []schemas.Extra { return nil }
+func (sumOperator) Extras() []decision.Extra { return nil }
 
 // Require changes nothing, because the subject already has its contribution.
 func (sumOperator) Require(*mechanisms.Config, []byte) error { return nil }
@@ -87,7 +88,7 @@ func (t sumReference) Canary(u []float64, factor float64) (with, without operato
 		for i, x := range u {
 			values[i] = by * x * (operators.CanaryFactor*factor*t.clips[i] + min(1, factor)*t.longest[i])
 		}
-		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: values}}}
+		return operators.Record{Event: event.Event{Vector: event.Vector{Values: values}}}
 	}
 	return record(1), record(-1)
 }

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // constant is an operator with two components. Each event adds (1, x) to the first, with x in [−½, ½], and x to the
@@ -73,7 +73,7 @@ func (c constantReference) Contribution(dst []float64, r operators.Record) bool 
 func (constantReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	far := math.Copysign(operators.CanaryFactor*factor, u[0])
 	record := func(x float64) operators.Record {
-		return operators.Record{Event: schemas.Event{Numbers: []float64{x}}}
+		return operators.Record{Event: event.Event{Numbers: []float64{x}}}
 	}
 	return record(far), record(-far)
 }

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestCanaryRecordsComeInTheStepsBeforeTheirContribution checks that a canary's records come in consecutive steps, one
@@ -184,7 +184,7 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 		return slices.ContainsFunc(r.Event.Vector.Values, func(x float64) bool { return x > 0 })
 	}
 	const space, filler = 6, 7 // places among the members of an action, whose own texts and numbers they fill up
-	longer := func(change func(extras []schemas.ExtraValue)) func([]operators.Decision, operators.Record) {
+	longer := func(change func(extras []decision.ExtraValue)) func([]operators.Decision, operators.Record) {
 		return func(all []operators.Decision, last operators.Record) {
 			if n := len(all); n > 0 && all[n-1].Output == 0 {
 				all = all[:n-1] // without the model, so that the last decision answers the last record
@@ -206,11 +206,11 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 				all[n-1].Point[0] += 1e-9
 			}
 		},
-		"an action is longer where there is a context": longer(func(extras []schemas.ExtraValue) {
+		"an action is longer where there is a context": longer(func(extras []decision.ExtraValue) {
 			extras[space].Text += " "
 		}),
-		"an action is longer in JSON alone": longer(func(extras []schemas.ExtraValue) { extras[filler].Number *= 10 }),
-		"an action is longer in Protobuf and Avro alone": longer(func(extras []schemas.ExtraValue) {
+		"an action is longer in JSON alone": longer(func(extras []decision.ExtraValue) { extras[filler].Number *= 10 }),
+		"an action is longer in Protobuf and Avro alone": longer(func(extras []decision.ExtraValue) {
 			if extras[filler].Number == 10 {
 				extras[space].Text, extras[filler].Number = extras[space].Text+" ", 1
 			}

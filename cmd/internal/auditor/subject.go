@@ -17,7 +17,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // Subject is the configured machine. An audit knows its operator only as an operators.ReferenceModel.
@@ -41,7 +41,7 @@ type Subject struct {
 	lag              uint64 // number of steps from the last of the carriers to the contribution
 	guarantee        protection.Guarantee
 	users            *streams.Users // user-level privacy; nil: event level
-	events           schemas.EventConfig
+	events           event.Config
 	secret           [32]byte
 	late             uint64 // number of steps before a run, in which the private sum received nothing
 	repeated         uint64 // largest number of runs that a check replays

@@ -9,7 +9,8 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // walked is a machine whose records go through the same walk as the service's. An event of a user that comes too soon
@@ -27,7 +28,7 @@ type walked struct {
 // handing passes records to the machine. It replaces the decoder's result by the event of the original record.
 type handing struct {
 	operators.Machine
-	event     schemas.Event
+	event     event.Event
 	decisions []operators.Decision // decisions that the last call returned
 }
 
@@ -39,7 +40,7 @@ func (h *handing) Open(dst []operators.Decision) []operators.Decision {
 
 // Add implements operators.Machine.
 func (h *handing) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if r.Event = (schemas.Event{}); !r.Null {
+	if r.Event = (event.Event{}); !r.Null {
 		r.Event = h.event
 	}
 	h.decisions = h.Machine.Add(h.decisions[:0], r)
@@ -73,14 +74,14 @@ var (
 // walkOf returns the machine as a walked: its records first pass the checks that a service's records pass.
 func (a *Subject) walkOf(m operators.Machine) (*walked, error) {
 	h := &handing{Machine: m}
-	body := schemas.Body{Name: "audit", Members: []schemas.Member{{Name: "event", Kind: schemas.KindNumber}}}
+	body := event.Body{Name: "audit", Members: []event.Member{{Name: "event", Kind: event.KindNumber}}}
 	users := a.users
 	if users != nil {
 		byKey := *users
 		byKey.Header, users = "", &byKey
 	}
 	model := streams.Model{
-		Events: schemas.EventConfig{Body: body, MaxBytes: len(decoded)}, Users: users, Keyed: a.users == nil,
+		Events: event.Config{Body: body, MaxBytes: len(decoded)}, Users: users, Keyed: a.users == nil,
 		Semantics: streams.Semantics, Learner: opener{a.operator, h},
 	}
 	stream, err := streams.OpenStream(model, nil, a.key(), a.key(), "audit", [16]byte{})
@@ -88,7 +89,7 @@ func (a *Subject) walkOf(m operators.Machine) (*walked, error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	return &walked{Machine: m, handing: h, walk: streams.Walk{
-		Stream: stream, Decided: func(uint8, []byte, []byte) {}, Taken: func(*records.Record, int64, schemas.Code) {},
+		Stream: stream, Decided: func(uint8, []byte, []byte) {}, Taken: func(*records.Record, int64, text.Code) {},
 	}}, nil
 }
 

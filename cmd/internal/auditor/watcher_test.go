@@ -17,7 +17,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // airlines are the cells of the board: a public table of departures by airline, which a watcher sees.
@@ -79,7 +79,7 @@ func guessesRight(t *testing.T, a *Subject, places []int) (right int) {
 	before := make([]float64, len(airlines))
 	for i, place := range places {
 		p.add(operators.Record{
-			Identity: noise.Identity{Offset: int64(i)}, Event: schemas.Event{Numbers: []float64{float64(place)}, Weight: 1},
+			Identity: noise.Identity{Offset: int64(i)}, Event: event.Event{Numbers: []float64{float64(place)}, Weight: 1},
 		})
 		after, most := p.decisions[0].Point, 0
 		for cell := range airlines {

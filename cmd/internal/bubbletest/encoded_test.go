@@ -15,7 +15,9 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // TestTablesOfEncodedRecords checks the tables of encodings: each record must have the size and the decoding result on
@@ -26,21 +28,21 @@ func TestTablesOfEncodedRecords(t *testing.T) {
 		if model.Writers != nil {
 			model.Events.Foreign = model.Writers(e.frozen)
 		}
-		decoder, err := schemas.OpenDecoder(model.Events)
+		decoder, err := event.OpenDecoder(model.Events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := func(want schemas.Code, record []byte) {
+		check := func(want text.Code, record []byte) {
 			t.Helper()
-			var event schemas.Event
+			var event event.Event
 			if got := decoder.Decode(&event, record); got != want || len(record) != encodedBytes {
 				t.Errorf("%s: %v of %d bytes, want %v: %q", e.name, got, len(record), want, record)
 			}
 		}
 		for i, r := range e.records {
-			want := schemas.OK
+			want := text.OK
 			if i%5 == 4 {
-				want = schemas.Filtered
+				want = text.Filtered
 			}
 			check(want, r.Value)
 		}
@@ -133,7 +135,7 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 	}
 	inputs := []func(i int) []byte{
 		func(i int) []byte { return flight{"UA", float64(i), "flown"}.inNewer() },
-		func(int) []byte { return e.broken[schemas.UnknownFraming] },
+		func(int) []byte { return e.broken[text.UnknownFraming] },
 		func(i int) []byte {
 			if i%4 == 3 {
 				return flight{"UA", float64(i), "void"}.inNewer()
@@ -191,11 +193,11 @@ func (e encoded) renewed(t *testing.T, at int, ours, theirs []string) {
 	}
 	var last []float64
 	for i := at; i < len(ours); i++ {
-		our, err := schemas.ParseDecision([]byte(ours[i]))
+		our, err := decision.Parse([]byte(ours[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		their, err := schemas.ParseDecision([]byte(theirs[i]))
+		their, err := decision.Parse([]byte(theirs[i]))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,14 +17,14 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
 // encoded is a subject whose records are not in its operator's own JSON form.
 type encoded struct {
 	subject
-	broken map[schemas.Code][]byte // by rule: a record of encodedBytes that breaks it
+	broken map[text.Code][]byte // by rule: a record of encodedBytes that breaks it
 }
 
 // encodedBytes is the size of every record, bytes.
@@ -98,29 +98,29 @@ func encodings(t *testing.T) []encoded {
 	}
 	plain := encoded{
 		encodedSubject(t, "mapped JSON", flight.inJSON, mapped+`"carrier=/flight/carrier","delay=/flight/delay"]}`),
-		map[schemas.Code][]byte{
-			schemas.Filtered:        flight{"UA", 3, "void"}.inJSON(),
-			schemas.JSONSyntax:      nested("3", ",]"),
-			schemas.MissingMember:   nested("null", "}"),
-			schemas.UnreadableValue: nested(`"late"`, "}"),
-			schemas.WrongType:       nested("[3]", "}"),
-			schemas.NumberOverflow:  nested("1e999", "}"),
-			schemas.DuplicateName:   nested("3", `,"status":"void"}`),
-			schemas.TrailingData:    nested("3", "}{}"),
+		map[text.Code][]byte{
+			text.Filtered:        flight{"UA", 3, "void"}.inJSON(),
+			text.JSONSyntax:      nested("3", ",]"),
+			text.MissingMember:   nested("null", "}"),
+			text.UnreadableValue: nested(`"late"`, "}"),
+			text.WrongType:       nested("[3]", "}"),
+			text.NumberOverflow:  nested("1e999", "}"),
+			text.DuplicateName:   nested("3", `,"status":"void"}`),
+			text.TrailingData:    nested("3", "}{}"),
 		},
 	}
 	_, url := newRegistry(t)
 	registry := encoded{
 		encodedSubject(t, "Avro of a registry", flight.inAvro, "FORMAT=avro", "FRAMING=confluent", "DECISIONS_FORMAT=avro",
 			"SCHEMA_REGISTRY="+url, "SCHEMA_SUBJECT=flights", mapped+`"carrier=carrier","delay=delay"]}`),
-		map[schemas.Code][]byte{
-			schemas.Filtered:       flight{"UA", 3, "void"}.inAvro(),
-			schemas.NumberOverflow: flight{"UA", math.Inf(1), "flown"}.inAvro(),
-			schemas.UnknownFraming: changed(usual.inAvro(), 0, 1),
-			schemas.UnknownSchema:  changed(usual.inAvro(), 4, 2),
-			schemas.InvalidUTF8:    changed(usual.inAvro(), 6, 0xff),
-			schemas.Malformed:      changed(usual.inAvro(), 8, 4), // a branch that the union does not have
-			schemas.Unresolved:     changed(changed(usual.inAvro(), 4, 3), 17, 4),
+		map[text.Code][]byte{
+			text.Filtered:       flight{"UA", 3, "void"}.inAvro(),
+			text.NumberOverflow: flight{"UA", math.Inf(1), "flown"}.inAvro(),
+			text.UnknownFraming: changed(usual.inAvro(), 0, 1),
+			text.UnknownSchema:  changed(usual.inAvro(), 4, 2),
+			text.InvalidUTF8:    changed(usual.inAvro(), 6, 0xff),
+			text.Malformed:      changed(usual.inAvro(), 8, 4), // a branch that the union does not have
+			text.Unresolved:     changed(changed(usual.inAvro(), 4, 3), 17, 4),
 		},
 	}
 	lost := strings.Replace(avroFlight, `"void"]`, `"void","lost"]`, 1) // a symbol that the reader's schema lacks
@@ -130,13 +130,13 @@ func encodings(t *testing.T) []encoded {
 		encodedSubject(t, "Protobuf in CloudEvents", func(f flight) []byte { return inCloudEvent(f.inProtobuf()) },
 			"FORMAT=protobuf", "FRAMING=cloudevents", "DECISIONS_FORMAT=protobuf", mapped+`"carrier=carrier","delay=delay"]}`,
 			"SCHEMA_FILE="+servicetest.WriteFile(t, "flight.proto", []byte(protobufFlight))),
-		map[schemas.Code][]byte{
-			schemas.Filtered:       inCloudEvent(flight{"UA", 3, "void"}.inProtobuf()),
-			schemas.NumberOverflow: inCloudEvent(flight{"UA", math.NaN(), "flown"}.inProtobuf()),
-			schemas.MissingMember:  inCloudEvent(event[:4]),
-			schemas.Malformed:      inCloudEvent(event[:9]),
-			schemas.InvalidUTF8:    inCloudEvent(changed(event, 2, 0xff)),
-			schemas.UnknownFraming: changed(inCloudEvent(event), len(`{"specversion":"`), '2'),
+		map[text.Code][]byte{
+			text.Filtered:       inCloudEvent(flight{"UA", 3, "void"}.inProtobuf()),
+			text.NumberOverflow: inCloudEvent(flight{"UA", math.NaN(), "flown"}.inProtobuf()),
+			text.MissingMember:  inCloudEvent(event[:4]),
+			text.Malformed:      inCloudEvent(event[:9]),
+			text.InvalidUTF8:    inCloudEvent(changed(event, 2, 0xff)),
+			text.UnknownFraming: changed(inCloudEvent(event), len(`{"specversion":"`), '2'),
 		},
 	}
 	return []encoded{plain, registry, cloud}

@@ -14,7 +14,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
@@ -63,8 +63,8 @@ func (s subject) transactionsAreEqual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e, name := range schemas.Encodings {
-		model.Encoding = schemas.Encoding(e)
+	for e, name := range decision.Encodings {
+		model.Encoding = decision.Encoding(e)
 		want := s.transactions(t, model, func(i int) []byte { return s.records[i].Value })
 		for k, input := range inputs {
 			if text := simtest.Difference(want, s.transactions(t, model, input)); text != "" {

@@ -25,7 +25,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // TestDecisionsDependOnlyOnTheInput continues one deployment of each operator many times over one input. Transactions
@@ -224,7 +224,7 @@ func (s subject) replayed(t *testing.T, list []records.Record) (decisions []stri
 	walk := streams.Walk{
 		Stream:  stream,
 		Decided: func(_ uint8, _, line []byte) { decisions = append(decisions, string(line)) },
-		Taken:   func(*records.Record, int64, schemas.Code) {},
+		Taken:   func(*records.Record, int64, text.Code) {},
 	}
 	walk.Start()
 	all := fetch.Batch{Next: int64(len(list)), Records: slices.Clone(list)}

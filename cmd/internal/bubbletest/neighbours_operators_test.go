@@ -14,7 +14,9 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // silent is a machine whose releases have all numbers set to 0 and all texts empty. Released numbers may depend on
@@ -47,7 +49,7 @@ func (m silent) silence(all []operators.Decision, from int) []operators.Decision
 			d.Point = make([]float64, len(d.Point))
 		}
 		said := d.Extras
-		d.Extras = make([]schemas.ExtraValue, len(said))
+		d.Extras = make([]decision.ExtraValue, len(said))
 		for k := range said {
 			if d.Output != 0 && m.own[k] {
 				d.Extras[k] = said[k]
@@ -87,8 +89,8 @@ func (l silencing) Open(params []byte) (func(key [32]byte) (operators.Machine, e
 // the next operator has others. An operator whose second topic answers records has each encoding.
 func TestNeighboursOfEveryOperatorLookAlike(t *testing.T) {
 	for row, s := range subjects(t) {
-		for e, encoding := range schemas.Encodings {
-			if tiertest.Runs(e != row%len(schemas.Encodings) && s.further(t) == nil, false) {
+		for e, encoding := range decision.Encodings {
+			if tiertest.Runs(e != row%len(decision.Encodings) && s.further(t) == nil, false) {
 				continue
 			}
 			of := s
@@ -158,14 +160,14 @@ func (s subject) neighboursLookAlike(t *testing.T, row int) {
 func (s subject) mostAreEvents(t *testing.T, values []string) {
 	t.Helper()
 	config := s.settings.EventConfig()
-	decoder, err := schemas.NewDecoder(config)
+	decoder, err := event.NewJSONDecoder(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var event schemas.Event
+	var event event.Event
 	good := 0
 	for _, value := range values {
-		if decoder.Decode(&event, []byte(value)) == schemas.OK {
+		if decoder.Decode(&event, []byte(value)) == text.OK {
 			good++
 		}
 	}

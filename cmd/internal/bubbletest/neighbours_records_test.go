@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // largeEvent is the size of records that may have a thousand headers, bytes.
@@ -289,7 +289,7 @@ func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 		"gains-argmax tree-gaussian", "sets-places blt",
 	}
 	for _, name := range tiertest.Runs(names[:1], names) {
-		for _, encoding := range tiertest.Runs(schemas.Encodings[schemas.Protobuf:schemas.Avro], schemas.Encodings[:]) {
+		for _, encoding := range tiertest.Runs(decision.Encodings[decision.Protobuf:decision.Avro], decision.Encodings[:]) {
 			t.Run(name+" in "+encoding, func(t *testing.T) {
 				t.Parallel()
 				s := subjectOf(t, name)

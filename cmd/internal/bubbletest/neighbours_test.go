@@ -14,7 +14,8 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // eventBytes is the default size of every event. Shorter events are extended with white space.
@@ -23,26 +24,26 @@ const eventBytes = 60
 const validEvent = `{"features":{"carrier":"UA","hour":17},"label":1}`
 
 // malformed has, for each rule that an event of eventBytes can break, an event that breaks it.
-var malformed = map[schemas.Code]string{
-	schemas.InvalidUTF8:     "{\"features\":{\"carrier\":\"\xff\"},\"label\":1}",
-	schemas.ByteOrderMark:   "\ufeff" + validEvent,
-	schemas.JSONSyntax:      `{"features":{"carrier":"UA","hour":17},"label":1`,
-	schemas.TrailingData:    validEvent + ` 1`,
-	schemas.LoneSurrogate:   `{"features":{"carrier":"\ud800"},"label":1}`,
-	schemas.TooDeep:         `[[[[[[[[[[1]]]]]]]]]]`,
-	schemas.NotObject:       `"features"`,
-	schemas.WrongType:       `{"features":{"carrier":"UA","hour":17},"label":"1"}`,
-	schemas.NullValue:       `{"features":{"carrier":null,"hour":17},"label":1}`,
-	schemas.DuplicateName:   `{"features":{"hour":1,"hour":17},"label":1}`,
-	schemas.UnknownName:     `{"features":{"carrier":"UA","hour":17},"Label":1}`,
-	schemas.MissingMember:   `{"features":{"carrier":"UA","hour":17}}`,
-	schemas.NumberOverflow:  `{"features":{"carrier":"UA","hour":1e999},"label":1}`,
-	schemas.WrongDimension:  `{"features":[1,2],"label":1}`,
-	schemas.IndexRange:      `{"features":{"indices":[99],"values":[1]},"label":1}`,
-	schemas.DuplicateIndex:  `{"features":{"indices":[1,1],"values":[1,1]},"label":1}`,
-	schemas.LabelRange:      `{"features":{"carrier":"UA","hour":17},"label":7}`,
-	schemas.WeightRange:     `{"features":{"hour":17},"label":1,"weight":-1}`,
-	schemas.FeatureOverflow: `{"features":{"hour":1e308},"label":1}`,
+var malformed = map[text.Code]string{
+	text.InvalidUTF8:     "{\"features\":{\"carrier\":\"\xff\"},\"label\":1}",
+	text.ByteOrderMark:   "\ufeff" + validEvent,
+	text.JSONSyntax:      `{"features":{"carrier":"UA","hour":17},"label":1`,
+	text.TrailingData:    validEvent + ` 1`,
+	text.LoneSurrogate:   `{"features":{"carrier":"\ud800"},"label":1}`,
+	text.TooDeep:         `[[[[[[[[[[1]]]]]]]]]]`,
+	text.NotObject:       `"features"`,
+	text.WrongType:       `{"features":{"carrier":"UA","hour":17},"label":"1"}`,
+	text.NullValue:       `{"features":{"carrier":null,"hour":17},"label":1}`,
+	text.DuplicateName:   `{"features":{"hour":1,"hour":17},"label":1}`,
+	text.UnknownName:     `{"features":{"carrier":"UA","hour":17},"Label":1}`,
+	text.MissingMember:   `{"features":{"carrier":"UA","hour":17}}`,
+	text.NumberOverflow:  `{"features":{"carrier":"UA","hour":1e999},"label":1}`,
+	text.WrongDimension:  `{"features":[1,2],"label":1}`,
+	text.IndexRange:      `{"features":{"indices":[99],"values":[1]},"label":1}`,
+	text.DuplicateIndex:  `{"features":{"indices":[1,1],"values":[1,1]},"label":1}`,
+	text.LabelRange:      `{"features":{"carrier":"UA","hour":17},"label":7}`,
+	text.WeightRange:     `{"features":{"hour":17},"label":1,"weight":-1}`,
+	text.FeatureOverflow: `{"features":{"hour":1e308},"label":1}`,
 }
 
 func padded(text string, size int) []byte {
@@ -56,17 +57,17 @@ func TestMalformedEventsAreMalformed(t *testing.T) {
 		"STRONG_CONVEXITY=0.001",
 		"MECHANISM=tree-gaussian", "WINDOW=64", "EPSILON=1", "DELTA=1e-6", "CLIP=1")
 	config := s.EventConfig()
-	decoder, err := schemas.NewDecoder(config)
+	decoder, err := event.NewJSONDecoder(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var event schemas.Event
+	var event event.Event
 	for want, text := range malformed {
 		if got := decoder.Decode(&event, padded(text, eventBytes)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
-	if got := decoder.Decode(&event, padded(validEvent, eventBytes)); got != schemas.OK {
+	if got := decoder.Decode(&event, padded(validEvent, eventBytes)); got != text.OK {
 		t.Errorf("%s: %v", validEvent, got)
 	}
 }
@@ -124,7 +125,7 @@ func neighbours() map[string]func(n, i int) string {
 
 func either(bad bool, good string) string {
 	if bad {
-		return malformed[schemas.TooDeep]
+		return malformed[text.TooDeep]
 	}
 	return good
 }

@@ -18,7 +18,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // sight is everything that an observer can see of a run, as lines of text.
@@ -214,7 +214,7 @@ func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 			r.Headers.Len())
 		switch {
 		case strings.HasSuffix(topic, ".decisions"):
-			decision, err := schemas.AppendLine(nil, r.Value)
+			decision, err := decision.AppendLine(nil, r.Value)
 			if err != nil {
 				d.t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // killing names the n-th request of a process, which kills the process: either before the broker receives the request,
@@ -139,7 +139,7 @@ func (d *inprocess) oneValueEach(o opening) {
 				t.Fatal(err)
 			}
 			for _, r := range records {
-				decision, err := schemas.ParseDecision(r.Value)
+				decision, err := decision.Parse(r.Value)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Case is a file of events and a mechanism that decides on them.
@@ -102,7 +102,7 @@ func ByTurns(events []byte) []byte {
 
 // Block returns the text of the golden file for a case: the frozen plan, the digest of all decisions as JSON, and some
 // decisions in full.
-func (c Case) Block(t *testing.T, plan []byte, encoding schemas.Encoding) string {
+func (c Case) Block(t *testing.T, plan []byte, encoding decision.Encoding) string {
 	t.Helper()
 	m := Model(t, c.Settings)
 	m.Learner, m.Encoding = Freeze(m.Learner, plan), encoding

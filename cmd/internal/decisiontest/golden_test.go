@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
@@ -39,7 +39,7 @@ func TestGoldenDecisions(t *testing.T) {
 			t.Errorf("%v: no block", c)
 			continue
 		}
-		got := c.Block(t, Plan(t, want), schemas.JSON)
+		got := c.Block(t, Plan(t, want), decision.JSON)
 		if got == want {
 			continue
 		}
@@ -56,13 +56,13 @@ func TestGoldenDecisions(t *testing.T) {
 func TestGoldenDecisionsInEveryEncoding(t *testing.T) {
 	blocks := Blocks(t)
 	for i, c := range Cases(t) {
-		for _, encoding := range []schemas.Encoding{schemas.Protobuf, schemas.Avro} {
+		for _, encoding := range []decision.Encoding{decision.Protobuf, decision.Avro} {
 			if tiertest.Runs(i%8 != int(encoding), false) {
 				continue
 			}
 			want := blocks[c.String()]
 			if c.Block(t, Plan(t, want), encoding) != want {
-				t.Errorf("%v: in %s it says something else", c, schemas.Encodings[encoding])
+				t.Errorf("%v: in %s it says something else", c, decision.Encodings[encoding])
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func rewriteGolden(t *testing.T) {
 	t.Helper()
 	var blocks []string
 	for _, c := range Cases(t) {
-		blocks = append(blocks, c.Block(t, c.plan(t), schemas.JSON))
+		blocks = append(blocks, c.Block(t, c.plan(t), decision.JSON))
 	}
 	if err := os.WriteFile(Path(golden), []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // The demo's experiments are made up, on real flights of one airport. A public number seeds the choice of arms. In the
@@ -78,7 +78,7 @@ func experiments(
 	topic := s.Deployment().Decisions
 	last, after := [2]operators.Findings{}, [2]float64{} // by experiment: number of events when B was found to be better
 	err = eachDecision(ctx, client, topic, 0, func(line []byte) error {
-		d, err := schemas.ParseDecision(line)
+		d, err := decision.Parse(line)
 		if err != nil {
 			return err
 		}

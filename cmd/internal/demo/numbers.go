@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Settings of the demo's counts. Values outside the range are clamped to it, and a decision comes after a fixed number
@@ -114,9 +114,9 @@ func arrivalMeans(stream []flights.Flight) []float64 {
 }
 
 // lastDecision reads a partition of decisions, and returns the newest.
-func lastDecision(ctx context.Context, client *kafka.Client, topic string, p int32) (d schemas.Decision, err error) {
+func lastDecision(ctx context.Context, client *kafka.Client, topic string, p int32) (d decision.Decision, err error) {
 	err = eachDecision(ctx, client, topic, p, func(line []byte) (err error) {
-		d, err = schemas.ParseDecision(line)
+		d, err = decision.Parse(line)
 		return err
 	})
 	if err == nil && d.Step == 0 {

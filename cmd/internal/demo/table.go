@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/flights"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // airports is an eval.Source of the flights of each airport.
@@ -74,11 +75,11 @@ without noise stands beside it. A window of 1024 flights is for show.`
 
 // print scores the decisions, draws them, and prints a conclusion.
 func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, folder string) error {
-	in := eval.Input{Settings: d.rows, Seeds: 1, Progress: func(int) {}}
+	var o race.Options
 	d.last = make([][][]float64, len(d.rows))
 	for i, s := range d.rows {
 		d.last[i] = make([][]float64, len(d.events.streams))
-		var streams []eval.Published
+		var streams []race.Published
 		for p := range d.events.streams {
 			next := publishedDecisions(ctx, client, s.Deployment().Decisions, int32(p))
 			streams = append(streams, func() ([]float64, error) {
@@ -87,9 +88,9 @@ func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, 
 				return x, err
 			})
 		}
-		in.Read = append(in.Read, streams)
+		o.Read = append(o.Read, streams)
 	}
-	report, err := eval.New(ctx, in, d.events)
+	report, err := race.New(ctx, eval.Input{Settings: d.rows, Seeds: 1}, d.events, o)
 	if err != nil {
 		return err
 	}
@@ -109,8 +110,9 @@ func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, 
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
+	report.Title = "Late flights: what is learned, and what privacy costs"
 	picture := filepath.Join(folder, "learning.png")
-	if err := report.Slide("Late flights: what is learned, and what privacy costs").Save(picture); err != nil {
+	if err := report.Slide().Save(picture); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\nLearning curves: %s\n\n%s\n", picture, closing(report))
@@ -118,8 +120,8 @@ func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, 
 }
 
 // publishedDecisions reads a partition's committed decisions one by one and checks that their steps are 1, 2, 3, ….
-func publishedDecisions(ctx context.Context, client *kafka.Client, topic string, p int32) eval.Published {
-	var waiting []schemas.Decision
+func publishedDecisions(ctx context.Context, client *kafka.Client, topic string, p int32) race.Published {
+	var waiting []decision.Decision
 	var reader *fetch.Reader
 	step := uint64(0)
 	return func() ([]float64, error) {
@@ -136,7 +138,7 @@ func publishedDecisions(ctx context.Context, client *kafka.Client, topic string,
 				return nil, err
 			}
 			for _, r := range batch.Records {
-				d, err := schemas.ParseDecision(r.Value)
+				d, err := decision.Parse(r.Value)
 				if err != nil {
 					return nil, err
 				}
@@ -172,7 +174,7 @@ func strongest(x []float64) string {
 
 // closing returns the conclusion, for readers who read nothing else. It is about the first row, whose guarantee we
 // recommend.
-func closing(r *eval.Report) string {
+func closing(r *race.Report) string {
 	row := &r.Rows[0]
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
 		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of what the same method\n"+

@@ -7,7 +7,8 @@ import (
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // mostPartitions bounds the number of input partitions that are read.
@@ -66,7 +67,7 @@ func (e *examination) checkRecords(ctx context.Context) {
 // newest decodes the last record of a partition. offset is −1 if there is no record; problem contains nothing of the
 // record.
 func (e *examination) newest(
-	ctx context.Context, input topics.Topic, p int32, decoder schemas.EventDecoder,
+	ctx context.Context, input topics.Topic, p int32, decoder event.Decoder,
 ) (offset int64, problem string, err error) {
 	bounds, err := topics.BoundsOf(ctx, e.deployed.Client, input.Name, p)
 	if err != nil {
@@ -80,14 +81,14 @@ func (e *examination) newest(
 			}
 			offset, problem = r.Offset, ""
 			if r.Unreadable {
-				problem = schemas.TooLarge.Rule()
+				problem = text.TooLarge.Rule()
 				continue
 			}
-			if placed, is := decoder.(schemas.PlacedDecoder); is {
+			if placed, is := decoder.(event.PlacedDecoder); is {
 				placed.At(p, r.Offset)
 			}
-			var event schemas.Event
-			if code := decoder.Decode(&event, r.Value); code != schemas.OK && code != schemas.Filtered {
+			var event event.Event
+			if code := decoder.Decode(&event, r.Value); code != text.OK && code != text.Filtered {
 				problem = decoder.Problem(nil, code) // without a value, so that the text quotes nothing
 			}
 		}

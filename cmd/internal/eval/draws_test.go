@@ -7,7 +7,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestDrawsWithoutPrivacyAreTheBest checks that without privacy nothing is random: a rule that draws elements then
@@ -36,7 +36,7 @@ func TestDrawsWithoutPrivacyAreTheBest(t *testing.T) {
 		v := make([]float64, 9)
 		v[4+i%2*3] = 1 // the events reward elements 4 and 7 in turn
 		for _, d := range machine.Add(nil, operators.Record{
-			Event: schemas.Event{Vector: schemas.Vector{Values: v}}, Identity: noise.Identity{Offset: int64(i)},
+			Event: event.Event{Vector: event.Vector{Values: v}}, Identity: noise.Identity{Offset: int64(i)},
 		}) {
 			if d.Step > 10 && (!slices.Contains(d.Point, 4) || !slices.Contains(d.Point, 7)) {
 				t.Errorf("step %d: %v", d.Step, d.Point)

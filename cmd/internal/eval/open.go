@@ -41,30 +41,27 @@ func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 // lattice and update. It has no params to freeze, so that no service can open it: changelog.WriteManifests and
 // take-overs require params.
 func withoutNoise(s settings.Settings) (streams.Model, error) {
-	operator := s.Learner().Operator()
-	if rule := operators.ScoreOf(operator); rule != nil && rule.Exact != nil {
-		operator = rule.Exact
-	}
-	return silenced(s, operator)
-}
-
-// best returns the element that is drawn without randomness: the first element with the largest score.
-func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.Max(d.Scores)) }
-
-// silenced is like withoutNoise, with another operator that has the same contribution and decisions.
-func silenced(s settings.Settings, operator operators.Operator) (streams.Model, error) {
 	model := s.Model()
-	l := silentLearner{Opener: model.Learner, operator: operator, mechanism: s.Learner().Mechanism()}
+	learner := s.Learner()
 	var err error
+	l := silentLearner{Opener: model.Learner, operator: learner.Operator(), mechanism: learner.Mechanism()}
+	if numbers := operators.NumbersOf(l.operator); numbers != nil {
+		l.operator = numbers.Exact
+	} else if rule := operators.ScoreOf(l.operator); rule != nil && rule.Exact != nil {
+		l.operator = rule.Exact
+	}
 	if l.calibration, err = mechanisms.Calibrate(l.mechanism); err != nil {
 		return model, err
 	}
-	if l.params, err = operator.Params(l.mechanism); err != nil {
+	if l.params, err = l.operator.Params(l.mechanism); err != nil {
 		return model, err
 	}
 	model.Learner = l
 	return model, nil
 }
+
+// best returns the element that is drawn without randomness: the first element with the largest score.
+func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.Max(d.Scores)) }
 
 // silentLearner opens machines over sums without noise.
 type silentLearner struct {

@@ -1,46 +1,52 @@
 package eval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
-// runner is an operator that runs over the records of all streams, as in the service.
-type runner struct {
+// Runner is an operator that runs over the records of all streams, as in the service.
+type Runner struct {
 	walks   []*streams.Walk
 	record  [1]records.Record
-	reasons map[schemas.Code]int // number of null events by reason
-	first   string               // the first null event
-	item    Item                 // the current record
-	decoder schemas.EventDecoder // describes what is wrong with a record
+	reasons map[text.Code]int // number of null events by reason
+	first   string            // the first null event
+	item    Item              // the current record
+	decoder event.Decoder     // describes what is wrong with a record
 
-	accepted func(stream int32, value []byte) // called for each valid event; nil: not called
+	// Accepted is called for each valid event; nil: not called.
+	Accepted func(stream int32, value []byte)
 	err      error
 }
 
-// newRunner opens count streams of a model. A stream is a partition with its own noise. newRunner calls decided with
+// NewRunner opens count streams of a model. A stream is a partition with its own noise. NewRunner calls decided with
 // each decision of the first topic as printed bytes, which are valid during the call.
-func newRunner(m streams.Model, count, seed int, decided func(stream int32, line []byte) error) (*runner, error) {
-	plan, err := m.Learner.Params()
+func NewRunner(m streams.Model, count, seed int, decided func(stream int32, line []byte) error) (*Runner, error) {
+	params, err := m.Learner.Params()
 	if err != nil {
 		return nil, err
 	}
-	opened, err := streams.OpenModel(m, plan)
+	opened, err := streams.OpenModel(m, params)
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := schemas.OpenDecoder(m.Events)
+	decoder, err := event.OpenDecoder(m.Events)
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{reasons: map[schemas.Code]int{}, decoder: decoder}
+	r := &Runner{reasons: map[text.Code]int{}, decoder: decoder}
 	for p := range int32(count) {
-		stream, err := open(m, plan, opened, p, seed)
+		stream, err := open(m, params, opened, p, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +57,7 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 					r.err = decided(p, line)
 				}
 			},
-			Taken: func(record *records.Record, _ int64, code schemas.Code) { r.taken(p, record, code) },
+			Taken: func(record *records.Record, _ int64, code text.Code) { r.taken(p, record, code) },
 		}
 		r.walks = append(r.walks, walk)
 		walk.Start()
@@ -59,15 +65,15 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	return r, r.err
 }
 
-func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) {
-	if code == schemas.OK {
-		if r.accepted != nil {
-			r.accepted(stream, record.Value)
+func (r *Runner) taken(stream int32, record *records.Record, code text.Code) {
+	if code == text.OK {
+		if r.Accepted != nil {
+			r.Accepted(stream, record.Value)
 		}
 		return
 	}
 	if r.reasons[code]++; r.first == "" {
-		var event schemas.Event
+		var event event.Event
 		text := fmt.Sprintf("%s: %s", code, code.Rule())
 		// If the decoder accepts the event, its user or its key is what makes it null.
 		if !record.Unreadable && r.decoder.Decode(&event, record.Value) == code {
@@ -77,17 +83,35 @@ func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) 
 	}
 }
 
-// countNull adds the number of null events to counts, by reason, and returns the total.
-func (r *runner) countNull(counts map[string]int) (null int) {
+// Nulls returns the number of null events, by reason and in all. text lists the reasons, the most frequent one first,
+// and says which event was the first; it is empty if there are none.
+func (r *Runner) Nulls() (total int, reasons map[string]int, text string) {
+	reasons = map[string]int{}
 	for code, n := range r.reasons {
-		counts[code.String()] = n
-		null += n
+		reasons[code.String()] = n
+		total += n
 	}
-	return null
+	if total == 0 {
+		return 0, reasons, ""
+	}
+	names := slices.Collect(maps.Keys(reasons))
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(reasons[b]-reasons[a], strings.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, reasons[name])
+	}
+	return total, reasons, " (" + strings.Join(names, ", ") + "); the first is " + r.first
 }
 
-// take processes a record.
-func (r *runner) take(i Item) error {
+// Step returns the number of the step that the next record of a stream belongs to.
+func (r *Runner) Step(stream int32) uint64 { return r.walks[stream].Stream.Steps() + 1 }
+
+// Decode decodes the value of a record as the service does.
+func (r *Runner) Decode(dst *event.Event, value []byte) text.Code {
+	return r.decoder.Decode(dst, value)
+}
+
+// Take processes a record.
+func (r *Runner) Take(i Item) error {
 	walk := r.walks[i.Stream]
 	r.record[0], r.item = i.Record, i
 	b := fetch.Batch{Partition: walk.Partition, From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}

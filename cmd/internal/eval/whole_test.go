@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -21,7 +20,8 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -76,7 +76,7 @@ func played(t *testing.T, m streams.Model, seed int, partitions [][][]byte, orde
 	}
 	walk := &streams.Walk{
 		Stream: stream, Decided: func(_ uint8, _, line []byte) { out = append(out, string(line)) },
-		Taken: func(*records.Record, int64, schemas.Code) {},
+		Taken: func(*records.Record, int64, text.Code) {},
 	}
 	if len(partitions) > 1 {
 		walk.Position.Order = &state.Ordered{}
@@ -135,9 +135,16 @@ func lateFlights(t *testing.T, partitions int) (all [][][]byte) {
 // lateSettings returns the settings of the example in operators/coco/README.md at ε = 1 for life.
 func lateSettings(t *testing.T) settings.Settings {
 	t.Helper()
-	return load(t, "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=5.8e-5", "ORIEL_START_REGULARIZER=58", "ORIEL_EPSILON=1",
-		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime",
-		"ORIEL_MEMORY=65536")
+	s, err := settings.Load([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=5.8e-5", "ORIEL_START_REGULARIZER=58", "ORIEL_EPSILON=1",
+		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic", "ORIEL_MECHANISM=blt",
+		"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536",
+	}, settings.Events, settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestAWholeTopicIsOneStream covers flights in twelve partitions that an order log makes one stream. Without noise, its
@@ -170,7 +177,7 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 
 	model := s.Model()
 	machine := alone(t, s, model)
-	decoder, err := schemas.NewDecoder(model.Events)
+	decoder, err := event.NewJSONDecoder(model.Events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,11 +185,11 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 	if slices.Equal(noisy, whole) {
 		t.Error("noise moves no decision")
 	}
-	var event schemas.Event
+	var event event.Event
 	var made []operators.Decision
 	for _, r := range order {
 		for offset := r.from; offset < r.to; offset++ {
-			if code := decoder.Decode(&event, partitions[r.partition][offset]); code != schemas.OK {
+			if code := decoder.Decode(&event, partitions[r.partition][offset]); code != text.OK {
 				t.Fatal(code)
 			}
 			made = machine.Add(made[:0], operators.Record{
@@ -261,57 +268,5 @@ func TestAggregateOverPartitionsHasTheNoiseOfOne(t *testing.T) {
 		if ratio := c.got / c.want; ratio > 1.27/0.73 || ratio < 0.73/1.27 {
 			t.Errorf("noise of %g, want %g", c.got, c.want)
 		}
-	}
-}
-
-// dealt is a source of events in several partitions, each of them a stream.
-type dealt struct {
-	partitions [][][]byte
-	order      ranges
-}
-
-func (d dealt) Totals() (all []int64) {
-	for _, events := range d.partitions {
-		all = append(all, int64(len(events)))
-	}
-	return all
-}
-
-func (d dealt) Each(_ context.Context, f func(Item) error) error {
-	for _, r := range d.order {
-		for at := r.from; at < r.to; at++ {
-			item := Item{Stream: r.partition, Record: records.Record{
-				Public: records.Public{Offset: at}, Value: d.partitions[r.partition][at],
-			}}
-			if err := f(item); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// TestPartitionsLearnLess covers flights in twelve partitions at ε = 1 for life. One stream must keep more of the gain
-// without noise than twelve streams, because each of the twelve learns from fewer flights with the same noise.
-func TestPartitionsLearnLess(t *testing.T) {
-	tiertest.Slow(t, "TestAWholeTopicIsOneStream")
-	partitions := lateFlights(t, 12)
-	lengths := make([]int, len(partitions))
-	for p := range partitions {
-		lengths[p] = len(partitions[p])
-	}
-	order, _ := drawRanges(rand.New(rand.NewPCG(12, 2)), lengths)
-	var merged lines
-	for _, r := range order {
-		for _, event := range partitions[r.partition][r.from:r.to] {
-			merged = append(merged, string(event))
-		}
-	}
-	in := Input{Settings: []settings.Settings{lateSettings(t)}}
-	one, twelve := evaluate(t, in, merged).Rows[0], evaluate(t, in, dealt{partitions, order}).Rows[0]
-	t.Logf("%d flights: one stream loses %.4f, twelve %.4f; without noise %.4f and %.4f", len(merged), one.Loss.Mean,
-		twelve.Loss.Mean, one.WithoutNoise, twelve.WithoutNoise)
-	if !(one.Loss.Mean+0.005 < twelve.Loss.Mean) {
-		t.Error("twelve streams learn as well")
 	}
 }

@@ -85,6 +85,9 @@ func (s *Slide) PNG() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// MostStrips is the largest number of strips that a slide has room for: five statistics of two settings fit.
+const MostStrips = 12
+
 // Stack sets the strips of a slide, of which there must be one or more.
 func (s *Slide) Stack(strips []Strip) {
 	s.Heading, s.Left, s.Right, s.Below = strips[0].Heading, strips[0].Left, strips[0].Right, strips[1:]

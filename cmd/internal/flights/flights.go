@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Dimension is the number of features: a constant, two harmonics of the scheduled hour, the distance, the origin, the
@@ -136,7 +136,7 @@ func (f *Flight) AppendEvent(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = schemas.AppendFloat(dst, v)
+		dst = text.AppendFloat(dst, v)
 	}
 	return append(strconv.AppendInt(append(dst, `],"label":`...), int64(f.Label()), 10), '}')
 }

@@ -17,8 +17,9 @@ var decidesBytes = []string{
 	"mechanisms/lattice", "mechanisms/noise", "mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
 	"operators/experiment",
-	"operators/loss", "operators/moments", "operators/actions", "schemas",
-	"schemas/avro", "schemas/mapping", "schemas/mapping/calendar", "schemas/protobuf",
+	"operators/loss", "operators/moments", "operators/actions",
+	"schemas/avro", "schemas/decision", "schemas/event", "schemas/mapping", "schemas/mapping/calendar",
+	"schemas/protobuf", "schemas/text",
 }
 
 // frozen lists files in the folders of decidesBytes whose floats reach bytes only through a plan that is computed once

@@ -37,7 +37,7 @@ var direction = []rule{
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
 	{
 		"pipeline/notice",
-		[]string{"pipeline/kafka", "mechanisms/protection", "=schemas", "state"},
+		[]string{"pipeline/kafka", "mechanisms/protection", "schemas/decision", "state"},
 		"what is said knows nothing of who says it",
 	},
 	{
@@ -90,12 +90,28 @@ var direction = []rule{
 		"test helpers may see the layers below",
 	},
 	{"pipeline", []string{"operators", "mechanisms", "state", "schemas"}, "pipeline drives the layers below"},
-	{"operators/optest", []string{"operators", "mechanisms", "=schemas"}, "the conformance suite runs any operator"},
-	{"operators/neighbours", []string{"=operators", "mechanisms", "=schemas"}, "a pair of runs is of any operator"},
-	{"operators/loss", []string{"operators", "mechanisms", "=schemas"}, "losses know no algorithm"},
+	{
+		"operators/optest",
+		[]string{"operators", "mechanisms", "schemas/decision", "schemas/event"},
+		"the conformance suite runs any operator",
+	},
+	{
+		"operators/neighbours",
+		[]string{"=operators", "mechanisms", "schemas/decision", "schemas/event"},
+		"a pair of runs is of any operator",
+	},
+	{
+		"operators/loss",
+		[]string{"operators", "mechanisms", "schemas/event", "schemas/text"},
+		"losses know no algorithm",
+	},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
-	{"operators/actions", []string{"=operators", "=schemas"}, "plays that wait know no algorithm"},
+	{
+		"operators/actions",
+		[]string{"=operators", "schemas/decision", "schemas/event"},
+		"plays that wait know no algorithm",
+	},
 	{"operators/experiment", []string{"operators/elementary"}, "an experiment is a function of released numbers and of the public law of their noise"},
 	{"operators/elementary", nil, "arithmetic knows numbers and nothing else"},
 	{
@@ -109,7 +125,7 @@ var direction = []rule{
 		"leaves know the lattice, and no operator",
 	},
 	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
-	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/experiment", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
+	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/experiment", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "schemas/decision", "schemas/event", "schemas/text"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},
 	{"mechanisms/contribution", []string{"mechanisms/lattice"}, "a contribution knows integers, neither noise nor budget"},
@@ -123,17 +139,29 @@ var direction = []rule{
 		"mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest",
 	}, "mechanisms import nothing above, and no family another"},
 	{"state", []string{"state"}, "state keeps sealed bytes and knows nothing else of ours"},
-	{"schemas/mapping/mappingtest", []string{"=schemas", "schemas/mapping"}, "test helpers of every encoding"},
-	{"schemas/mapping/calendar", []string{"=schemas"}, "the calendar knows texts and seconds"},
+	{"schemas/text", nil, "texts know neither events nor decisions"},
+	{"schemas/event", []string{"schemas/text"}, "an event knows no decision"},
+	{"schemas/decision", []string{"=schemas", "schemas/text"}, "a decision knows no event"},
+	{
+		"schemas/mapping/mappingtest",
+		[]string{"schemas/event", "schemas/text", "schemas/mapping"},
+		"test helpers of every encoding",
+	},
+	{"schemas/mapping/calendar", []string{"schemas/text"}, "the calendar knows texts and seconds"},
 	{
 		"schemas/mapping",
-		[]string{"=schemas", "schemas/mapping/calendar"},
+		[]string{"schemas/event", "schemas/text", "schemas/mapping/calendar"},
 		"a mapping knows events and no encoding but JSON",
 	},
-	{"schemas/protobuf", []string{"=schemas", "schemas/mapping"}, "an encoding knows paths and values, and no event"},
-	{"schemas/framing", []string{"=schemas", "schemas/mapping"}, "a framing knows no encoding but JSON"},
-	{"schemas/avro", []string{"=schemas", "schemas/mapping"}, "an encoding knows paths and values, and no event"},
-	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},
+	{"schemas/protobuf", []string{"schemas/text", "schemas/mapping"}, "an encoding knows paths and values, and no event"},
+	{
+		"schemas/framing",
+		[]string{"schemas/event", "schemas/text", "schemas/mapping"},
+		"a framing knows no encoding but JSON",
+	},
+	{"schemas/avro", []string{"schemas/text", "schemas/mapping"}, "an encoding knows paths and values, and no event"},
+	{"schemas/table", []string{"schemas/event", "schemas/text", "schemas/mapping"}, "a row becomes JSON"},
+	{"schemas", nil, "published schemas are files"},
 }
 
 // CheckImports checks the direction of imports inside the module, and imports of test helpers. Other packages have rows

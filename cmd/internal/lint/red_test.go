@@ -126,7 +126,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"operators/coco", "oriel/operators", false, false},
 		{"operators/coco", "oriel/operators/convex", false, false},
 		{"operators/coco", "oriel/operators/unheard", true, false},
-		{"operators/coco", "oriel/schemas", false, false},
+		{"operators/coco", "oriel/schemas/event", false, false},
 		{"operators/coco", "oriel/pipeline", true, true},
 		{"mechanisms", "oriel/mechanisms/windowtree", false, false},
 		{"mechanisms/windowtree", "oriel/mechanisms/noise", false, false},
@@ -134,7 +134,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"mechanisms/blt", "oriel/mechanisms/windowtree", true, false},
 		{"mechanisms/dp", "oriel/mechanisms/lattice", true, false},
 		{"mechanisms", "oriel/operators", true, true},
-		{"state", "oriel/schemas", true, true},
+		{"state", "oriel/schemas/event", true, true},
 		{"schemas", "oriel/operators", true, true},
 		{"unheard/of", "oriel/state", true, true},
 	} {

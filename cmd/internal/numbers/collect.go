@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Clock defines the intervals: [k·Every − Offset, (k+1)·Every − Offset) since 1970, UTC. If Every is 0, a single
@@ -81,7 +81,7 @@ func NewCollector(names *Names, clock Clock) (*Collector, error) {
 }
 
 // Add takes a decision and the decision's time, ms. Decisions of a stream must come in order.
-func (c *Collector) Add(d schemas.Decision, ms int64) error {
+func (c *Collector) Add(d decision.Decision, ms int64) error {
 	of := stream{d.Stream, d.Incarnation}
 	if last, ok := c.last[of]; ok && d.Step <= last {
 		return fmt.Errorf("stream %q: step %d behind step %d: decisions come in their order, and once", d.Stream, d.Step, last)
@@ -131,8 +131,8 @@ func (c *Collector) partial(key int64, of stream) *partial {
 }
 
 // list returns a member of a decision that must be a list of at least `least` numbers.
-func list(d schemas.Decision, name string, least int) ([]float64, error) {
-	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })
+func list(d decision.Decision, name string, least int) ([]float64, error) {
+	i := slices.IndexFunc(d.Extras, func(x decision.ExtraMember) bool { return x.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("no member %s: not a decision of this deployment", name)
 	}
@@ -143,7 +143,7 @@ func list(d schemas.Decision, name string, least int) ([]float64, error) {
 	return numbers, nil
 }
 
-func (c *Collector) addIncrements(p *partial, d schemas.Decision) error {
+func (c *Collector) addIncrements(p *partial, d decision.Decision) error {
 	increments, err := list(d, "increments", len(p.sums))
 	if err != nil {
 		return err
@@ -166,13 +166,13 @@ func (c *Collector) addIncrements(p *partial, d schemas.Decision) error {
 }
 
 // filter returns the filter in a decision.
-func (c *Collector) filter(d schemas.Decision) (*filter, error) {
+func (c *Collector) filter(d decision.Decision) (*filter, error) {
 	const name = "increment_filter"
 	numbers, err := list(d, name, 3)
 	if err != nil {
 		return nil, err
 	}
-	text := d.Extras[slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })].JSON
+	text := d.Extras[slices.IndexFunc(d.Extras, func(x decision.ExtraMember) bool { return x.Name == name })].JSON
 	if f := c.filters[text]; f != nil {
 		return f, nil
 	}
@@ -188,7 +188,7 @@ func (c *Collector) filter(d schemas.Decision) (*filter, error) {
 }
 
 // addStep adds the counts of a per-step release, and its sums of values, converted to sums of x̃.
-func (c *Collector) addStep(p *partial, d schemas.Decision) error {
+func (c *Collector) addStep(p *partial, d decision.Decision) error {
 	cells := len(c.names.Cells)
 	if len(d.Point) != len(c.names.Statistics)*cells {
 		return fmt.Errorf("a decision of %d numbers, want %d", len(d.Point), len(c.names.Statistics)*cells)

@@ -17,7 +17,8 @@ import (
 	"time"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 )
 
 // Effects keeps, for each interval of the clock, the newest decision of each experiment of each stream. Decisions are
@@ -69,7 +70,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 }
 
 // Add takes a decision and the decision's time, ms. Decisions of a stream must come in order.
-func (e *Effects) Add(d schemas.Decision, ms int64) error {
+func (e *Effects) Add(d decision.Decision, ms int64) error {
 	of := stream{d.Stream, d.Incarnation}
 	if last, ok := e.last[of]; ok && d.Step <= last {
 		return fmt.Errorf("stream %q: step %d behind step %d: decisions come in their order, and once", d.Stream, d.Step, last)
@@ -189,7 +190,7 @@ func writeEffectsCSV(w io.Writer, rows []EffectRow) error {
 	for _, r := range rows {
 		var line []string
 		for _, cell := range r.cells() {
-			line = append(line, text(cell))
+			line = append(line, cellText(cell))
 		}
 		if err := out.Write(line); err != nil {
 			return err
@@ -200,7 +201,7 @@ func writeEffectsCSV(w io.Writer, rows []EffectRow) error {
 }
 
 // text formats a cell for CSV.
-func text(cell any) string {
+func cellText(cell any) string {
 	switch x := cell.(type) {
 	case string:
 		return x
@@ -208,7 +209,7 @@ func text(cell any) string {
 		return strconv.FormatBool(x)
 	case float64:
 		if !math.IsInf(x, 0) {
-			return string(schemas.AppendFloat(nil, x))
+			return string(text.AppendFloat(nil, x))
 		}
 	}
 	return ""
@@ -222,12 +223,12 @@ func writeEffectsJSON(w io.Writer, rows []EffectRow) error {
 			if i > 0 {
 				line = append(line, ',')
 			}
-			line = append(schemas.AppendString(line, effectHeader[i]), ':')
+			line = append(text.AppendString(line, effectHeader[i]), ':')
 			switch x := cell.(type) {
 			case string:
-				line = schemas.AppendString(line, x)
+				line = text.AppendString(line, x)
 			default:
-				if value := text(x); value != "" {
+				if value := cellText(x); value != "" {
 					line = append(line, value...)
 				} else {
 					line = append(line, "null"...)

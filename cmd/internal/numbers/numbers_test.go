@@ -25,7 +25,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // deployment is a stream of aggregate: its decisions as lines, and the events that it consumed.
@@ -68,7 +68,7 @@ func serve(t *testing.T, seed uint64, events int, apart time.Duration, env ...st
 		t.Fatal(err)
 	}
 	walk := streams.Walk{
-		Stream: stream, Taken: func(*records.Record, int64, schemas.Code) {},
+		Stream: stream, Taken: func(*records.Record, int64, text.Code) {},
 		Decided: func(_ uint8, _, line []byte) { d.lines = append(append(d.lines, line...), '\n') },
 	}
 	walk.Start()

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 )
 
 // maxLine bounds the length of a line in a file of decisions, bytes.
@@ -18,16 +19,16 @@ var ErrUntimed = errors.New("a decision without a time, because no record of its
 // AddLines takes decisions from a file of JSON lines, in the format of `oriel tail --raw`.
 func (c *Collector) AddLines(r io.Reader) error { return addLines(r, c.Add) }
 
-func addLines(r io.Reader, add func(d schemas.Decision, ms int64) error) error {
-	for line, err := range schemas.NewLines(r, maxLine).All() {
+func addLines(r io.Reader, add func(d decision.Decision, ms int64) error) error {
+	for line, err := range text.NewLines(r, maxLine).All() {
 		if err != nil {
 			return err
 		}
 		if len(line.Value) == 0 {
 			continue
 		}
-		d, err := schemas.ParseDecision(line.Value)
-		if err == nil && d.Time() == schemas.NoTime {
+		d, err := decision.Parse(line.Value)
+		if err == nil && d.Time() == decision.NoTime {
 			err = ErrUntimed
 		}
 		if err == nil {

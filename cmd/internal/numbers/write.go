@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Few is the note of an unknown number: its count is at most 12 standard deviations of its noise. There may be events,
@@ -66,7 +66,7 @@ func writeCSV(w io.Writer, dimensions []string, rows []Row) error {
 		if math.IsNaN(x) {
 			return ""
 		}
-		return string(schemas.AppendFloat(nil, x))
+		return string(text.AppendFloat(nil, x))
 	}
 	for _, r := range rows {
 		line := append([]string{r.Start.Format(instant), r.End.Format(instant)}, r.Places...)
@@ -82,19 +82,19 @@ func writeCSV(w io.Writer, dimensions []string, rows []Row) error {
 
 // writeJSON writes one line for each row.
 func writeJSON(w io.Writer, dimensions []string, rows []Row) error {
-	text := func(dst []byte, name, value string) []byte {
-		return schemas.AppendString(append(schemas.AppendString(append(dst, ','), name), ':'), value)
+	content := func(dst []byte, name, value string) []byte {
+		return text.AppendString(append(text.AppendString(append(dst, ','), name), ':'), value)
 	}
 	names := header(dimensions)
 	var line []byte
 	for _, r := range rows {
 		line = append(line[:0], `{"start":`...)
-		line = schemas.AppendString(line, r.Start.Format(instant))
-		line = text(line, "end", r.End.Format(instant))
+		line = text.AppendString(line, r.Start.Format(instant))
+		line = content(line, "end", r.End.Format(instant))
 		for i, place := range r.Places {
-			line = text(line, names[2+i], place)
+			line = content(line, names[2+i], place)
 		}
-		line = text(line, "statistic", r.Statistic)
+		line = content(line, "statistic", r.Statistic)
 		for _, x := range []struct {
 			name  string
 			value float64
@@ -103,12 +103,12 @@ func writeJSON(w io.Writer, dimensions []string, rows []Row) error {
 			if math.IsNaN(x.value) {
 				line = append(line, "null"...)
 			} else {
-				line = schemas.AppendFloat(line, x.value)
+				line = text.AppendFloat(line, x.value)
 			}
 		}
 		line = strconv.AppendUint(append(line, `,"steps":`...), r.Steps, 10)
 		if note := r.note(); note != "" {
-			line = text(line, "note", note)
+			line = content(line, "note", note)
 		}
 		if _, err := w.Write(append(line, "}\n"...)); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // kill simulates a crash: another process continues from a state that was sealed some records earlier. Its decisions on
@@ -95,8 +95,8 @@ func (s *story) exchange(t *testing.T, c *datadriven.TestData) string {
 	differ := 0
 	for i, p := range s.decisions {
 		q := other.decisions[i]
-		a, errA := schemas.ParseDecision([]byte(p.line))
-		b, errB := schemas.ParseDecision([]byte(q.line))
+		a, errA := decision.Parse([]byte(p.line))
+		b, errB := decision.Parse([]byte(q.line))
 		if errA != nil || errB != nil || a.Index != b.Index || a.Step != b.Step || len(a.Point) != len(b.Point) ||
 			p.output != q.output || p.key != q.key {
 			t.Fatalf("the exchange shows outside the numbers:\n%s\n%s", p.line, q.line)

@@ -18,7 +18,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // service consumes the log in a whole service with a broker, inside a synctest bubble; some of its processes die. The
@@ -113,7 +113,7 @@ func (s *story) published(t *testing.T, setup pipetest.Setup, d *simtest.Deploym
 	t.Helper()
 	shape := func(key, line string) string {
 		t.Helper()
-		decision, err := schemas.ParseDecision([]byte(line))
+		decision, err := decision.Parse([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,8 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -64,7 +65,7 @@ type published struct {
 // taken is a consumed record of the log, with the state after the record.
 type taken struct {
 	record    records.Record
-	code      schemas.Code
+	code      text.Code
 	decisions int    // number of decisions up to and including this record
 	sealed    []byte // sealed state after this record
 }
@@ -146,7 +147,7 @@ func (s *story) from(t *testing.T, p state.Position) *life {
 		Decided: func(output uint8, key, line []byte) {
 			l.decisions = append(l.decisions, published{output, string(key), string(line)})
 		},
-		Taken: func(r *records.Record, _ int64, code schemas.Code) {
+		Taken: func(r *records.Record, _ int64, code text.Code) {
 			l.log = append(l.log, taken{record: *r, code: code, decisions: len(l.decisions)})
 		},
 	}
@@ -167,7 +168,7 @@ func (l *life) take(s *story, r records.Record) bool {
 
 // next returns the record that a line of a story describes.
 func (s *story) next(line string) records.Record {
-	at := records.Public{Offset: s.walk.Position.Next, Timestamp: schemas.NoTime}
+	at := records.Public{Offset: s.walk.Position.Next, Timestamp: decision.NoTime}
 	r := records.Record{Public: at, Value: []byte(line)}
 	if s.hex {
 		value, err := hex.DecodeString(strings.ReplaceAll(line, " ", ""))
@@ -193,7 +194,7 @@ func (s *story) adds(t *testing.T, r records.Record) bool {
 		}
 		walk := streams.Walk{
 			Stream: s.shadow, Position: s.walk.Position,
-			Decided: func(uint8, []byte, []byte) {}, Taken: func(*records.Record, int64, schemas.Code) {},
+			Decided: func(uint8, []byte, []byte) {}, Taken: func(*records.Record, int64, text.Code) {},
 		}
 		if walk.Take(&fetch.Batch{From: r.Offset, Next: r.Offset + 1, Records: []records.Record{r}},
 			func() int64 { return r.Offset + 1 }) != nil {
@@ -235,7 +236,7 @@ func (s *story) taking(t *testing.T, c *datadriven.TestData, lines []string, eac
 		}
 		switch code := s.log[len(s.log)-1].code; {
 		case !each:
-		case code != schemas.OK:
+		case code != text.OK:
 			said.WriteString("record " + strconv.FormatInt(r.Offset, 10) + " is a null event: " + code.String() + "\n")
 		case !adds:
 			said.WriteString("record " + strconv.FormatInt(r.Offset, 10) + " adds nothing\n")

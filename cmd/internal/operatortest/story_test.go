@@ -7,7 +7,7 @@ import (
 	"oriel/cmd/internal/operatortest"
 	"oriel/cmd/internal/registry"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestOperatorStories plays the transcripts of every operator: records that a user sends, decisions, and refusals. A
@@ -27,7 +27,7 @@ func stories(operator string) string {
 // aggregate has the most members.
 func TestOperatorStoriesInEveryEncoding(t *testing.T) {
 	short := map[string]string{"protobuf": "linucb", "avro": "aggregate"}
-	for _, encoding := range schemas.Encodings[schemas.Protobuf:] {
+	for _, encoding := range decision.Encodings[decision.Protobuf:] {
 		for _, family := range registry.All {
 			if tiertest.Runs(short[encoding] != family.Name, false) {
 				continue

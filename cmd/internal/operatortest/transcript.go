@@ -12,14 +12,14 @@ import (
 
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // promise describes a guarantee in one line, with ε rounded up.
 func promise(g protection.Guarantee) string {
 	var b strings.Builder
 	epsilon := strconv.FormatFloat(math.Ceil(g.Epsilon*1e3)/1e3, 'f', -1, 64)
-	brief := cmp.Or(g.Unit.Words().Brief, g.Scope.Words().Brief)
+	brief := g.Words().Brief
 	fmt.Fprintf(&b, "%s: epsilon %s, delta %v against %v of one %s%s; %d records a step", g.Mechanism, epsilon, g.Delta,
 		g.Unit.Adjacency(), g.Unit.Name(), brief, g.Batch)
 	if end := g.Scope.End(); end != protection.Endless {
@@ -33,7 +33,7 @@ func (s *story) transcript(t *testing.T, decisions []published) string {
 	t.Helper()
 	var b strings.Builder
 	for _, p := range decisions {
-		d, err := schemas.ParseDecision([]byte(p.line))
+		d, err := decision.Parse([]byte(p.line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,13 +68,13 @@ func (s *story) lastOf(t *testing.T, decisions []published) string {
 
 // members returns the members of a decision that the story shows. Named numbers appear under their names, and sparse
 // ones with their places.
-func (s *story) members(t *testing.T, d schemas.Decision) string {
+func (s *story) members(t *testing.T, d decision.Decision) string {
 	t.Helper()
 	var b strings.Builder
 	if s.shows("decision") && s.numbers == nil {
 		for i, x := range d.Point {
 			switch {
-			case d.Form == schemas.Dense:
+			case d.Form == decision.Dense:
 				b.WriteString(" " + s.number(x))
 			case x != 0:
 				fmt.Fprintf(&b, " %d=%s", i, s.number(x))
@@ -99,7 +99,7 @@ func (s *story) members(t *testing.T, d schemas.Decision) string {
 func (s *story) shows(member string) bool { return s.show == nil || slices.Contains(s.show, member) }
 
 // named returns the numbers of a decision as text, one on a line, each with the interval of its noise.
-func (s *story) named(t *testing.T, d schemas.Decision) string {
+func (s *story) named(t *testing.T, d decision.Decision) string {
 	t.Helper()
 	readings, err := s.numbers.Read(d)
 	if err != nil {

@@ -57,7 +57,7 @@ func agesOf(g protection.Guarantee, proved bool, rate float64, before []age) []a
 		}
 		all = append(all, a)
 	}
-	for _, a := range g.Scope.Ages() {
+	for _, a := range g.Words().Ages {
 		add(a.Name, a.Steps, float64(a.Steps)/rate, func() dp.Budget { return g.AtAge(a) })
 	}
 	for _, span := range spans {

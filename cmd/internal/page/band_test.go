@@ -8,7 +8,7 @@ import (
 
 	"oriel/cmd/internal/score"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestBandsInWords checks that the page states the range that labels are expected in, the level, and the bound on the
@@ -29,13 +29,13 @@ func TestBandsInWords(t *testing.T) {
 		m := newModel()
 		m.page.about.Vectors.Predicts = c.predicts
 		m.l.State(0, notice.Running)
-		var extras []schemas.Extra
-		var values []schemas.ExtraValue
+		var extras []decision.Extra
+		var values []decision.ExtraValue
 		for i, name := range append([]string{"other"}, bandMembers...) {
-			extras = append(extras, schemas.Extra{Name: name, Kind: schemas.ExtraNumber})
-			values = append(values, schemas.ExtraValue{Number: []float64{7, c.low, c.high, 0.9, c.err}[i]})
+			extras = append(extras, decision.Extra{Name: name, Kind: decision.ExtraNumber})
+			values = append(values, decision.ExtraValue{Number: []float64{7, c.low, c.high, 0.9, c.err}[i]})
 		}
-		e := schemas.NewEncoder(schemas.DecisionConfig{
+		e := decision.NewEncoder(decision.Config{
 			Stream: "0", Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 		}, extras)
 		m.l.Published(0, e.Append(nil, 1, 1, []float64{1}, values))
@@ -56,10 +56,10 @@ func TestBandsInWords(t *testing.T) {
 // TestDecisionsOfTimeZeroHaveATime checks that the page shows the time of a decision whose events are at the very start
 // of 1970, and none for a decision without a time.
 func TestDecisionsOfTimeZeroHaveATime(t *testing.T) {
-	for _, at := range []int64{0, schemas.NoTime, 5} {
+	for _, at := range []int64{0, decision.NoTime, 5} {
 		m := newModel()
 		m.l.State(0, notice.Running)
-		e := schemas.NewEncoder(schemas.DecisionConfig{
+		e := decision.NewEncoder(decision.Config{
 			Stream: "0", Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 		}, nil)
 		m.l.Published(0, e.AppendTimed(nil, 1, 1, at, []float64{1}, nil))

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/score"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Bounds on what the page shows of decisions, over all streams, because a decision may have a quarter of a million
@@ -30,7 +30,7 @@ const (
 )
 
 // decision is what the page shows of a stream's newest decision.
-type decision struct {
+type shownDecision struct {
 	kind        string
 	stream      string
 	index, step uint64
@@ -72,7 +72,7 @@ const normal = 1.959964
 func isChoice(member string) bool { return member == "arm" || member == "set" }
 
 // choiceOf is the action that a decision names, or "".
-func choiceOf(d schemas.Decision) string {
+func choiceOf(d decision.Decision) string {
 	for _, x := range d.Extras {
 		if isChoice(x.Name) {
 			return text(x)
@@ -81,13 +81,13 @@ func choiceOf(d schemas.Decision) string {
 	return ""
 }
 
-func text(x schemas.ExtraMember) (s string) {
+func text(x decision.ExtraMember) (s string) {
 	_ = json.Unmarshal([]byte(x.JSON), &s) // only members that are texts decode; for others s stays empty
 	return s
 }
 
-func (p *Page) newDecision(d schemas.Decision) *decision {
-	v := &decision{kind: kindWeights, stream: d.Stream, index: d.Index, step: d.Step, dimension: len(d.Point)}
+func (p *Page) newDecision(d decision.Decision) *shownDecision {
+	v := &shownDecision{kind: kindWeights, stream: d.Stream, index: d.Index, step: d.Step, dimension: len(d.Point)}
 	band, err := score.BandOf(d.Extras)
 	if err == nil && band != nil {
 		v.band = bandText(band, p.about.Vectors.Predicts)
@@ -133,7 +133,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 }
 
 // numbers takes the first maxNumbers numbers of a decision.
-func (v *decision) numbers(about About, d schemas.Decision) {
+func (v *shownDecision) numbers(about About, d decision.Decision) {
 	v.kind, v.dimension = kindNumbers, len(about.Numbers.Names)
 	all, err := about.Numbers.Read(d)
 	if err != nil { // the decision has no intervals
@@ -149,7 +149,7 @@ func (v *decision) numbers(about About, d schemas.Decision) {
 
 // weights takes the largest coordinates of a decision. If a decision explores around a centre, it takes the coordinates
 // of the centre.
-func (v *decision) weights(about score.Descriptor, d schemas.Decision, lists map[string][]float64) {
+func (v *shownDecision) weights(about score.Descriptor, d decision.Decision, lists map[string][]float64) {
 	point := d.Point
 	if centre := lists["centre"]; len(centre) == len(point) {
 		point = centre
@@ -182,7 +182,7 @@ func (v *decision) weights(about score.Descriptor, d schemas.Decision, lists map
 	}
 }
 
-func (v *decision) show(i int, value, low, high float64) {
+func (v *shownDecision) show(i int, value, low, high float64) {
 	v.at = append(v.at, i)
 	v.values, v.low, v.high = append(v.values, shown(value)), append(v.low, shown(low)), append(v.high, shown(high))
 }
@@ -192,7 +192,7 @@ type course struct{ slots map[int]int }
 
 // row returns a decision in the form of samples: value, low and high of each slot; NaN: not shown. It assigns slots to
 // new coordinates as long as there are fewer than room slots.
-func (c *course) row(d *decision, room int) []float32 {
+func (c *course) row(d *shownDecision, room int) []float32 {
 	if c.slots == nil {
 		c.slots = map[int]int{}
 	}

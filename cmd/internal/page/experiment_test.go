@@ -10,7 +10,7 @@ import (
 
 	"oriel/operators"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // tested is an experiment of three arms with steps of one event.
@@ -26,10 +26,10 @@ func (m *model) find(id int32, events float64, verdict string, stop float64, eff
 		}
 		return list
 	}
-	var extras []schemas.Extra
-	var values []schemas.ExtraValue
-	add := func(kind schemas.ExtraKind, name string, v schemas.ExtraValue) {
-		extras, values = append(extras, schemas.Extra{Name: name, Kind: kind}), append(values, v)
+	var extras []decision.Extra
+	var values []decision.ExtraValue
+	add := func(kind decision.ExtraKind, name string, v decision.ExtraValue) {
+		extras, values = append(extras, decision.Extra{Name: name, Kind: kind}), append(values, v)
 	}
 	for name, list := range map[string][]float64{
 		"effect": effects, "effect_low": around(-0.01), "effect_high": around(0.01), "effect_e": {3, 4},
@@ -37,16 +37,16 @@ func (m *model) find(id int32, events float64, verdict string, stop float64, eff
 		"lift":     {1.1, 1.2}, "lift_low": {1, 1.1}, "lift_high": {1.3, math.MaxFloat64},
 		"arm_mean": {0.1, 0.11, 0.12}, "arm_mean_low": {0, 0, 0}, "arm_mean_high": {1, 1, 1},
 	} {
-		add(schemas.ExtraNumbers, name, schemas.ExtraValue{Numbers: list})
+		add(decision.ExtraNumbers, name, decision.ExtraValue{Numbers: list})
 	}
 	for name, x := range map[string]float64{
 		"stop_allowed": stop, "balance_e": 0.4, "looks": events, "recent": 0.48, "other": 7,
 		"experiment": 1, "experiment_step": 1,
 	} {
-		add(schemas.ExtraNumber, name, schemas.ExtraValue{Number: x})
+		add(decision.ExtraNumber, name, decision.ExtraValue{Number: x})
 	}
-	add(schemas.ExtraText, "verdict", schemas.ExtraValue{Text: verdict})
-	e := schemas.NewEncoder(schemas.DecisionConfig{
+	add(decision.ExtraText, "verdict", decision.ExtraValue{Text: verdict})
+	e := decision.NewEncoder(decision.Config{
 		Stream: fmt.Sprint(id), Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 	}, extras)
 	m.l.Published(id, e.Append(nil, uint64(events), uint64(events), []float64{1}, values))

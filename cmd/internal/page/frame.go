@@ -103,8 +103,8 @@ func (p *Page) aboutFrame() []byte {
 	p.mu.Unlock()
 	a := about{
 		Deployment: p.about.Deployment, Version: p.about.Version, Operator: p.about.Operator,
-		Promise: fmt.Sprintf("ε = %s for %s", digits.Upper(g.Epsilon), g.Claim()),
-		Details: details(g), Aged: g.Unit.Words().Aged, Experiment: newAboutExperiment(p.about.Experiment),
+		Promise: fmt.Sprintf("ε = %s for %s", digits.Upper(g.Epsilon), g.Words().Claim),
+		Details: details(g), Aged: g.Words().Aged, Experiment: newAboutExperiment(p.about.Experiment),
 	}
 	if p.about.Numbers != nil {
 		for _, n := range p.about.Numbers.Names[:min(maxNumbers, len(p.about.Numbers.Names))] {

@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/console"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestHistoryKeepsAnHour compares the history with one that keeps all samples, and searches for the finest spacing with
@@ -74,7 +74,7 @@ type model struct {
 	page *Page
 	l    notice.Listener
 	at   time.Time
-	all  map[int32][]schemas.Decision // newest decision at each sample, by partition; index 0: none yet
+	all  map[int32][]decision.Decision // newest decision at each sample, by partition; index 0: none yet
 }
 
 func newModel() *model {
@@ -82,12 +82,12 @@ func newModel() *model {
 	p := New(About{
 		Guarantee: protection.Guarantee{Terms: terms, Epsilon: 1}, Reasons: func() []console.Reason { return nil },
 	})
-	return &model{page: p, l: p.Listen(notice.Listener{}), at: time.Unix(1000, 0), all: map[int32][]schemas.Decision{}}
+	return &model{page: p, l: p.Listen(notice.Listener{}), at: time.Unix(1000, 0), all: map[int32][]decision.Decision{}}
 }
 
 // publish makes a decision the newest of a partition.
-func (m *model) publish(id int32, index uint64, point []float64, extras ...schemas.Extra) {
-	e := schemas.NewEncoder(schemas.DecisionConfig{
+func (m *model) publish(id int32, index uint64, point []float64, extras ...decision.Extra) {
+	e := decision.NewEncoder(decision.Config{
 		Stream: fmt.Sprint(id), Mechanism: "m", Window: 8, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 	}, extras)
 	m.l.Published(id, e.Append(nil, index, index, point, nil))

@@ -3,7 +3,7 @@ package page
 import (
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Listen returns a listener that updates the page, and then calls the functions that are set in l.
@@ -106,7 +106,7 @@ func (p *Page) take(part *partition, line []byte) {
 	if !p.plays {
 		return
 	}
-	if d, err := schemas.ParseDecision(line); err == nil {
+	if d, err := decision.Parse(line); err == nil {
 		part.choices.add(choiceOf(d))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"oriel/operators"
 	"oriel/pipeline/console"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // About describes the deployment. Operator and Version are shown unchanged.
@@ -20,7 +20,7 @@ type About struct {
 	Guarantee                     protection.Guarantee    // guarantee that the settings give, shown until a stream starts
 	Numbers                       *operators.Numbers      // names and intervals of numbers; nil: decisions have no numbers
 	Experiment                    *operators.Experiment   // experiment of the decisions; nil: none
-	Extras                        []schemas.Extra         // extra members of decisions
+	Extras                        []decision.Extra        // extra members of decisions
 	Vectors                       score.Descriptor        // names of weights and their noise; zero: unknown
 	Sets                          bool                    // decisions hold indices of elements, not coordinates
 	Reasons                       func() []console.Reason // returns why the process is not ready
@@ -61,7 +61,7 @@ type partition struct {
 	restarts int
 
 	published []byte // the newest decision since the last tick; empty: none
-	decision  *decision
+	decision  *shownDecision
 	course    course
 	effects   effects
 	choices   choices
@@ -73,7 +73,7 @@ func New(about About) *Page {
 		about: about, partitions: map[int32]*partition{}, guarantee: about.Guarantee, ticked: make(chan struct{}),
 		ended: make(chan struct{}), history: newHistory(),
 	}
-	p.plays = slices.ContainsFunc(about.Extras, func(x schemas.Extra) bool { return isChoice(x.Name) })
+	p.plays = slices.ContainsFunc(about.Extras, func(x decision.Extra) bool { return isChoice(x.Name) })
 	p.promised = map[string]bool{}
 	for _, m := range about.Guarantee.Members() {
 		p.promised[m.Name] = true
@@ -136,7 +136,7 @@ func (p *Page) read(part *partition) {
 	if len(part.published) == 0 {
 		return
 	}
-	if d, err := schemas.ParseDecision(part.published); err == nil { // parsing a decision of our own cannot fail
+	if d, err := decision.Parse(part.published); err == nil { // parsing a decision of our own cannot fail
 		if part.decision = p.newDecision(d); part.decision.experiment != nil {
 			part.effects.add(part.decision.experiment)
 		}

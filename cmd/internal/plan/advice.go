@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 	"oriel/operators"
 )
@@ -32,13 +33,13 @@ import (
 // (operators/coco/SPEC.md §6.1). For costs in a public range the clip is a quarter of the norm of evenly spread costs,
 // and λ₀ is for this clip (§4.4). TestAdviceOfSearchedFlows supports these.
 type Advice struct {
-	StartRegularizer Number `json:"start_regularizer"` // λ₀: start regulariser
-	StrongConvexity  Number `json:"strong_convexity"`  // µ: strong convexity; null if the loss predicts nothing
-	Clip             Number `json:"clip"`              // null except for classes, and for costs in a known range
+	StartRegularizer digits.Number `json:"start_regularizer"` // λ₀: start regulariser
+	StrongConvexity  digits.Number `json:"strong_convexity"`  // µ: strong convexity; null if the loss predicts nothing
+	Clip             digits.Number `json:"clip"`              // null except for classes, and for costs in a known range
 	// value of the constant feature before scaling to norm 1, for other features of at most 1; null if the loss
 	// predicts nothing
-	Constant Number `json:"constant_feature"`
-	Memory   uint64 `json:"memory_steps"` // H, for a guarantee that never ends
+	Constant digits.Number `json:"constant_feature"`
+	Memory   uint64        `json:"memory_steps"` // H, for a guarantee that never ends
 }
 
 // Shares of noise and lengths from which the advice is computed.
@@ -91,12 +92,12 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 	}
 	point := m.decides()
 	start := round2(point.RMSCoordinate * max(factor, math.Sqrt(float64(point.Size))/d.Radius))
-	clip := none
+	clip := digits.None
 	if score.Predicts == operators.LogOdds || score.Predicts == operators.Side {
 		clip = usualClip
 	}
 	return Advice{
-		StartRegularizer: Number(start), StrongConvexity: Number(round2(start / doubles / float64(m.config.Batch))),
+		StartRegularizer: digits.Number(start), StrongConvexity: digits.Number(round2(start / doubles / float64(m.config.Batch))),
 		Clip: clip, Constant: Constant, Memory: usualMemory,
 	}, true
 }
@@ -112,9 +113,9 @@ func (m *machine) adviceOfCosts(d operators.Description, costs *operators.Costs,
 		return Advice{}, false
 	}
 	_, worst := m.rms()
-	a := Advice{StrongConvexity: none, Clip: none, Constant: none, Memory: usualMemory}
+	a := Advice{StrongConvexity: digits.None, Clip: digits.None, Constant: digits.None, Memory: usualMemory}
 	if costs != nil && in != nil {
-		a.Clip = Number(round2(costsClip * costs.Usual(*in)))
+		a.Clip = digits.Number(round2(costsClip * costs.Usual(*in)))
 		worst *= float64(a.Clip) / m.config.Clip()
 	}
 	directions, share := m.config.Dimension(), dampedBy
@@ -125,9 +126,9 @@ func (m *machine) adviceOfCosts(d operators.Description, costs *operators.Costs,
 		}
 	}
 	start := round2(worst * math.Sqrt(float64(directions)) / (share * d.Diameter))
-	a.StartRegularizer = Number(start)
+	a.StartRegularizer = digits.Number(start)
 	if d.Searched {
-		a.StrongConvexity = Number(round2(start / doubles / float64(m.config.Batch)))
+		a.StrongConvexity = digits.Number(round2(start / doubles / float64(m.config.Batch)))
 	}
 	return a, true
 }

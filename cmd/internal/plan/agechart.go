@@ -180,8 +180,8 @@ func (r *Report) ageChart(lines []line) *figure.Chart {
 
 // claim returns the marks of the claimed loss: for the window, for the whole life, or for ever.
 func (r *Report) claim(last float64) []figure.Mark {
-	row, words := &r.Mechanisms[0], r.Setting.terms.Scope.Words()
-	if !row.Epsilon.finite() {
+	row, words := &r.Mechanisms[0], r.Setting.terms.Words()
+	if !row.Epsilon.Finite() {
 		return nil
 	}
 	age := min(float64(words.At), last)

@@ -52,7 +52,7 @@ func (b *Band) rows() *grid {
 	g := &grid{}
 	head, row := []string{"after"}, []string{"at most"}
 	for _, e := range b.Errors {
-		head, row = append(head, count(e.Events)+" events"), append(row, digits.Four(Number(e.MaxError)))
+		head, row = append(head, digits.Count(e.Events)+" events"), append(row, digits.Four(digits.Number(e.MaxError)))
 	}
 	g.add(head...)
 	g.add(row...)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 )
@@ -60,7 +61,7 @@ func (in Input) ages() []Age {
 	add := func(name string, windows, steps uint64) {
 		ages = append(ages, Age{windows, steps, in.seconds(steps), name})
 	}
-	for _, age := range scope.Ages() {
+	for _, age := range in.Configured.Words().Ages {
 		add(age.Name, age.Spans, age.Steps)
 	}
 	if scope.Span() == 0 {
@@ -84,9 +85,9 @@ func times(a, b uint64) uint64 {
 }
 
 // seconds returns how long the given number of steps takes, or none if the rate is unknown.
-func (in Input) seconds(steps uint64) Number {
+func (in Input) seconds(steps uint64) digits.Number {
 	if !(in.Rate > 0) {
-		return none
+		return digits.None
 	}
-	return Number(float64(steps) * float64(in.Configured.Batch) / in.Rate)
+	return digits.Number(float64(steps) * float64(in.Configured.Batch) / in.Rate)
 }

@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"oriel/cmd/internal/digits"
 )
 
 // Ceiling is the largest rate of events that one stream can process. One goroutine decodes its events and another
 // applies them in order; the slower one limits the rate.
 type Ceiling struct {
 	// largest number of events per second, measured on the machine of deploy/bench/RESULTS.md
-	EventsPerSecond Number `json:"events_per_second"`
+	EventsPerSecond digits.Number `json:"events_per_second"`
 	// rate that one stream needs, or the whole topic if the number of its partitions is known
-	Rate Number `json:"rate"`
-	Fits bool   `json:"fits"`
+	Rate digits.Number `json:"rate"`
+	Fits bool          `json:"fits"`
 	// the smallest power of two that suffices; 0: none suffices, or the configured batch does
 	Batch uint64 `json:"batch_that_fits"`
 
@@ -56,7 +58,7 @@ func (in Input) ceiling() *Ceiling {
 	if !(rate > 0) || !measured {
 		return nil
 	}
-	c := &Ceiling{EventsPerSecond: Number(1 / p.seconds(numbers, in.Configured.Batch)), Rate: Number(rate), measured: p}
+	c := &Ceiling{EventsPerSecond: digits.Number(1 / p.seconds(numbers, in.Configured.Batch)), Rate: digits.Number(rate), measured: p}
 	c.Fits = rate <= float64(c.EventsPerSecond)
 	if !c.Fits && rate*max(p.decode, p.event) < 1 {
 		least := p.number * float64(numbers) / (1/rate - p.event)
@@ -69,7 +71,7 @@ func (in Input) ceiling() *Ceiling {
 func (c *Ceiling) line() string {
 	text := fmt.Sprintf("One stream takes %s events a second at most on the machine of deploy/bench/RESULTS.md (events of "+
 		"%s, decoded in one goroutine and learned from in another, no broker): %s ",
-		count(uint64(round2(float64(c.EventsPerSecond)))), c.measured.events, count(uint64(math.Ceil(float64(c.Rate)))))
+		digits.Count(uint64(round2(float64(c.EventsPerSecond)))), c.measured.events, digits.Count(uint64(math.Ceil(float64(c.Rate)))))
 	switch {
 	case c.Fits:
 		return text + "fit.\n"

@@ -20,16 +20,16 @@ type Comparison struct {
 
 // Point is one row of a comparison. Losses and ratios are rounded up when printed.
 type Point struct {
-	Epsilon       float64 `json:"epsilon"`
-	Window        uint64  `json:"window_steps"`
-	WindowSeconds Number  `json:"window_seconds"`
-	RMSCoordinate float64 `json:"rms_coordinate"` // root mean square error of a coordinate of a release, loss units
-	RMSVector     float64 `json:"rms_vector"`
-	OverOptimum   Number  `json:"variance_over_optimum"`
-	Ten           Number  `json:"epsilon_at_10_windows"`
-	Hundred       Number  `json:"epsilon_at_100_windows"`
+	Epsilon       float64       `json:"epsilon"`
+	Window        uint64        `json:"window_steps"`
+	WindowSeconds digits.Number `json:"window_seconds"`
+	RMSCoordinate float64       `json:"rms_coordinate"` // root mean square error of a coordinate of a release, loss units
+	RMSVector     float64       `json:"rms_vector"`
+	OverOptimum   digits.Number `json:"variance_over_optimum"`
+	Ten           digits.Number `json:"epsilon_at_10_windows"`
+	Hundred       digits.Number `json:"epsilon_at_100_windows"`
 	// number of steps until a decision's noise is below R/10; null if unknown
-	Settles Number `json:"steps_to_a_tenth_of_the_radius"`
+	Settles digits.Number `json:"steps_to_a_tenth_of_the_radius"`
 	// half-width of a count's 95 % interval, if decisions are numbers
 	Count float64 `json:"count_half_width,omitempty"`
 }
@@ -118,14 +118,14 @@ func (c *Comparison) Print(out io.Writer) error {
 	for _, p := range c.Rows {
 		time, settles := "–", "–"
 		if p.WindowSeconds.Known() {
-			time = Duration(float64(p.WindowSeconds))
+			time = digits.Duration(float64(p.WindowSeconds))
 		}
 		if p.Settles.Known() {
 			settles = digits.Four(p.Settles) + " steps"
 		}
-		row := []string{fmt.Sprintf("%g", p.Epsilon), count(p.Window), time}
+		row := []string{fmt.Sprintf("%g", p.Epsilon), digits.Count(p.Window), time}
 		if c.numbers() {
-			row = append(row, plusMinus(Number(p.Count)))
+			row = append(row, plusMinus(digits.Number(p.Count)))
 		} else {
 			row = append(row, digits.Four(p.RMSCoordinate), digits.Four(p.RMSVector))
 		}

@@ -11,10 +11,10 @@ import (
 // Costs describes the clipping of cost vectors, for --json. The norms are those of events of weight 1, in loss units;
 // they are null if the range of costs is unknown.
 type Costs struct {
-	Directions int    `json:"directions"`   // number of dimensions in which decisions can move
-	Before     Number `json:"norm_before"`  // largest norm of costs in the range, before the projection
-	Longest    Number `json:"norm_largest"` // largest norm after the projection
-	Usual      Number `json:"norm_rms"`     // root mean square norm of independent costs, uniform over the range
+	Directions int           `json:"directions"`   // number of dimensions in which decisions can move
+	Before     digits.Number `json:"norm_before"`  // largest norm of costs in the range, before the projection
+	Longest    digits.Number `json:"norm_largest"` // largest norm after the projection
+	Usual      digits.Number `json:"norm_rms"`     // root mean square norm of independent costs, uniform over the range
 
 	costs operators.Costs
 	in    *operators.Range
@@ -26,9 +26,9 @@ func costsOf(o operators.Operator, in *operators.Range) *Costs {
 	if c == nil || in == nil && c.Directions == c.Coordinates && c.Reason == "" {
 		return nil
 	}
-	out := &Costs{Directions: c.Directions, Before: none, Longest: none, Usual: none, costs: *c, in: in}
+	out := &Costs{Directions: c.Directions, Before: digits.None, Longest: digits.None, Usual: digits.None, costs: *c, in: in}
 	if in != nil {
-		out.Before, out.Longest, out.Usual = Number(c.Before(*in)), Number(c.Longest(*in)), Number(c.Usual(*in))
+		out.Before, out.Longest, out.Usual = digits.Number(c.Before(*in)), digits.Number(c.Longest(*in)), digits.Number(c.Usual(*in))
 	}
 	return out
 }

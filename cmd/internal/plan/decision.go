@@ -12,8 +12,8 @@ import (
 
 // DecisionNoise is the noise of the decision after a number of steps, before projection.
 type DecisionNoise struct {
-	Steps     uint64 `json:"steps"`
-	RMSVector Number `json:"rms_vector"` // root mean square length of the noise
+	Steps     uint64        `json:"steps"`
+	RMSVector digits.Number `json:"rms_vector"` // root mean square length of the noise
 }
 
 // tenth is the share of the radius below which noise no longer hides what the model has learned.
@@ -42,7 +42,7 @@ func settles(d operators.Damping, s protection.Scope, release, radius float64) f
 // decisions fills in how much noise the releases of a row cause in decisions, if the operator provides this. A row that
 // releases no prefix sums has no such figures.
 func (r *Report) decisions(row *Mechanism, o operators.Operator) {
-	row.Decisions, row.Settles = []DecisionNoise{}, none
+	row.Decisions, row.Settles = []DecisionNoise{}, digits.None
 	d := o.Describe(row.machine.config)
 	if d.Damping == nil || row.machine.stream.PerStep() {
 		return
@@ -51,11 +51,11 @@ func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	for _, age := range r.Ages {
 		row.Decisions = append(row.Decisions, DecisionNoise{
 			age.Steps,
-			Number(noiseAfter(*d.Damping, scope, release, age.Steps)),
+			digits.Number(noiseAfter(*d.Damping, scope, release, age.Steps)),
 		})
 	}
 	if d.Radius > 0 {
-		row.Settles = Number(settles(*d.Damping, scope, release, d.Radius))
+		row.Settles = digits.Number(settles(*d.Damping, scope, release, d.Radius))
 	}
 }
 
@@ -75,7 +75,7 @@ func (r *Report) decisionRows() *grid {
 		head, second = append(head, "below R/10"), append(second, "after")
 	}
 	for _, age := range r.Ages {
-		head, second = append(head, "T ="), append(second, count(age.Steps))
+		head, second = append(head, "T ="), append(second, digits.Count(age.Steps))
 	}
 	g.add(head...)
 	g.add(second...)
@@ -87,7 +87,7 @@ func (r *Report) decisionRows() *grid {
 		if math.IsInf(float64(m.Settles), 1) {
 			after = "stays above"
 		} else if step := r.stepSeconds(); step > 0 {
-			after += ", " + Duration(float64(m.Settles)*step)
+			after += ", " + digits.Duration(float64(m.Settles)*step)
 		}
 		row := []string{m.label()}
 		if bounded {

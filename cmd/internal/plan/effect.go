@@ -17,11 +17,11 @@ type Effect struct {
 	Effect float64 `json:"effect"` // effect to detect, in units of the values
 	Power  float64 `json:"power"`
 	// deviation of outcomes in an arm, units of values; 0: every outcome is at an end of the range
-	Deviation      float64 `json:"deviation,omitempty"`
-	Events         Number  `json:"events"`
-	WithoutPrivacy Number  `json:"events_without_privacy"`
-	OneLook        Number  `json:"events_of_one_look_without_privacy"`
-	Most           Number  `json:"most_events"`
+	Deviation      float64       `json:"deviation,omitempty"`
+	Events         digits.Number `json:"events"`
+	WithoutPrivacy digits.Number `json:"events_without_privacy"`
+	OneLook        digits.Number `json:"events_of_one_look_without_privacy"`
+	Most           digits.Number `json:"most_events"`
 
 	LaterStarts []operators.LaterStart `json:"later_starts,omitempty"`
 }
@@ -47,22 +47,22 @@ func NewEffect(in Input, aim operators.Aim) (*Effect, error) {
 	case p == nil:
 		return nil, errors.New("there is no experiment; ORIEL_ALWAYS_VALID=0.05 makes one")
 	}
-	known := func(x float64) Number {
+	known := func(x float64) digits.Number {
 		if x == 0 {
-			return Number(math.NaN())
+			return digits.Number(math.NaN())
 		}
-		return Number(x)
+		return digits.Number(x)
 	}
 	return &Effect{
 		Effect: aim.Effect, Power: aim.Probability, Deviation: aim.Deviation, Events: known(p.Events),
-		WithoutPrivacy: known(p.WithoutPrivacy), OneLook: known(p.OneLook), Most: Number(p.MaxEvents),
+		WithoutPrivacy: known(p.WithoutPrivacy), OneLook: known(p.OneLook), Most: digits.Number(p.MaxEvents),
 		LaterStarts: p.Later,
 	}, nil
 }
 
 // Print writes the Effect as readable text.
 func (e *Effect) Print(w io.Writer) error {
-	events := func(n Number) string {
+	events := func(n digits.Number) string {
 		if !n.Known() {
 			return fmt.Sprintf("more than %s events", digits.Four(e.Most))
 		}

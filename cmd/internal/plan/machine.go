@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/protection"
@@ -154,14 +155,14 @@ func (m *machine) rms() (mean, worst float64) {
 // the window (mechanisms/blt, PROOF.md, Theorem 2): S_W²(Δ/µ)², or its counterpart for decaying sums and all time. At
 // user level the smallest variance is still a bound, because a user may have only one event. The result is none if no
 // bound is known: for pure ε, for releases that are not prefix sums, and for streams that end.
-func (m *machine) overOptimum(factor Number) Number {
+func (m *machine) overOptimum(factor digits.Number) digits.Number {
 	if m.guarantee.Mu == 0 || m.stream.PerStep() {
-		return none
+		return digits.None
 	}
 	if m.several() {
-		return Number(m.overLeast()) / factor
+		return digits.Number(m.overLeast()) / factor
 	}
 	mean, _ := m.rms()
 	least := m.sensitivity() / m.guarantee.Mu
-	return Number(mean*mean/(least*least)) / factor
+	return digits.Number(mean*mean/(least*least)) / factor
 }

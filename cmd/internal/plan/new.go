@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/decay"
@@ -28,27 +29,27 @@ func New(in Input) (*Report, error) {
 		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Unit.Adjacency().String(), Clip: c.Clip(),
 		SealedStateBytes: in.SealedState, Separation: unit.Separation, UserWindow: unit.Among, Horizon: scope.Horizon,
 		Memory: scope.Memory, terms: c.Terms,
-		EventsPerSecond: none,
+		EventsPerSecond: digits.None,
 	}}
 	d := in.Operator.Describe(c)
-	r.Setting.Radius, r.Setting.Rule, r.Setting.Steps = none, d.Distance, d.Steps
+	r.Setting.Radius, r.Setting.Rule, r.Setting.Steps = digits.None, d.Distance, d.Steps
 	r.Setting.Costs = costsOf(in.Operator, in.Costs)
 	if d.Damping != nil && d.Radius > 0 {
-		r.Setting.Radius = Number(d.Radius)
+		r.Setting.Radius = digits.Number(d.Radius)
 	}
 	if d.Clip > 0 {
 		r.Setting.Clip = d.Clip
 	}
 	r.Setting.Draws, r.Setting.DrawsPure, r.Setting.DrawsRho = d.Draws, in.Draws.Pure, in.Draws.Rho
 	if in.Rate > 0 {
-		r.Setting.EventsPerSecond = Number(in.Rate)
+		r.Setting.EventsPerSecond = digits.Number(in.Rate)
 	}
-	r.Setting.WindowSeconds, r.Setting.MemorySeconds, r.Optimum.Factor = none, none, none
+	r.Setting.WindowSeconds, r.Setting.MemorySeconds, r.Optimum.Factor = digits.None, digits.None, digits.None
 	switch span := c.Scope.Span(); {
 	case decays(c.Scope):
-		r.Setting.MemorySeconds, r.Optimum.Factor = in.seconds(span), Number(decay.Optimum(span))
+		r.Setting.MemorySeconds, r.Optimum.Factor = in.seconds(span), digits.Number(decay.Optimum(span))
 	case !c.Scope.ForLife():
-		r.Setting.WindowSeconds, r.Optimum.Factor = in.seconds(span), Number(blt.Optimum(span))
+		r.Setting.WindowSeconds, r.Optimum.Factor = in.seconds(span), digits.Number(blt.Optimum(span))
 	case span > 0:
 		r.Setting.WindowSeconds = in.seconds(span)
 	}
@@ -144,16 +145,16 @@ func (r *Report) measureAll(limit time.Duration) error {
 func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
 	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
-	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = none, none, none
+	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = digits.None, digits.None, digits.None
 	if m.config.Budget.Delta > 0 && r.Optimum.Factor.Known() {
 		mu := dp.GaussianMu(m.config.Budget)
-		r.Optimum.Mu = Number(mu)
-		r.Optimum.RMSCoordinate = Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
-		r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
+		r.Optimum.Mu = digits.Number(mu)
+		r.Optimum.RMSCoordinate = digits.Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
+		r.Optimum.RMSVector = r.Optimum.RMSCoordinate * digits.Number(math.Sqrt(float64(m.config.Dimension())))
 		if m.several() { // the error of each component exceeds the component's minimum by the same factor
 			mean, _ := m.rms()
-			r.Optimum.RMSCoordinate = Number(mean / math.Sqrt(m.overLeast()/float64(r.Optimum.Factor)))
-			r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
+			r.Optimum.RMSCoordinate = digits.Number(mean / math.Sqrt(m.overLeast()/float64(r.Optimum.Factor)))
+			r.Optimum.RMSVector = r.Optimum.RMSCoordinate * digits.Number(math.Sqrt(float64(m.config.Dimension())))
 		}
 	}
 }
@@ -169,8 +170,8 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		Configured: m.config.Name == r.Setting.Mechanism && same,
 		Window:     figures.Window, Memory: figures.Memory, Poles: m.poles(),
 		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
-		OverOptimum: none,
-		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
+		OverOptimum: digits.None,
+		Mu:          digits.None, Epsilon: digits.Number(m.guarantee.Epsilon), EventEpsilon: digits.None, Delta: m.guarantee.Delta,
 		StateBytes: m.stream.StateLen(), Cost: m.cost(), machine: m,
 	}
 	if same { // the optimum is for one kind of sums, prefix sums or decaying sums
@@ -180,25 +181,25 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		row.Components = m.components()
 	}
 	if m.guarantee.Mu > 0 {
-		row.Mu = Number(m.guarantee.Mu)
+		row.Mu = digits.Number(m.guarantee.Mu)
 	}
 	if several {
 		event, err := m.plan.EventGuarantee(m.config)
 		if err != nil {
 			return Mechanism{}, err
 		}
-		row.EventEpsilon = Number(event.Epsilon)
+		row.EventEpsilon = digits.Number(event.Epsilon)
 	}
 	for _, age := range r.Ages {
-		loss := Loss{age.Steps, Number(m.guarantee.At(age.Steps).Epsilon), none}
+		loss := Loss{age.Steps, digits.Number(m.guarantee.At(age.Steps).Epsilon), digits.None}
 		if several {
-			loss.All = Number(m.guarantee.AtAll(age.Steps).Epsilon)
+			loss.All = digits.Number(m.guarantee.AtAll(age.Steps).Epsilon)
 		}
 		row.Losses = append(row.Losses, loss)
 	}
 	r.decisions(&row, o)
 	for _, k := range groups {
-		row.Groups = append(row.Groups, Group{k, Number(m.guarantee.Group(k).Epsilon)})
+		row.Groups = append(row.Groups, Group{k, digits.Number(m.guarantee.Group(k).Epsilon)})
 	}
 	return row, nil
 }
@@ -233,7 +234,7 @@ func (r *Report) warn(in Input) {
 	if s.WindowSeconds.Known() && float64(s.WindowSeconds) < day && !s.terms.Scope.ForLife() {
 		steps := math.Ceil(day * in.Rate / float64(s.Batch))
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the window is %s, less than a day of traffic (%s steps): a large window is cheap",
-			Duration(float64(s.WindowSeconds)), count(uint64(min(steps, 1e18)))))
+			digits.Duration(float64(s.WindowSeconds)), digits.Count(uint64(min(steps, 1e18)))))
 	}
 	if s.users() && r.Mechanisms[0].machine.bothSigns() {
 		r.Warnings = append(r.Warnings, "four poles at age weight 0 give this window a filter whose account of a user is "+
@@ -243,7 +244,7 @@ func (r *Report) warn(in Input) {
 		r.Warnings = append(r.Warnings, r.Mechanisms[0].machine.crowding()...)
 	}
 	r.warnOfNumbers()
-	if !r.Mechanisms[0].Epsilon.finite() {
+	if !r.Mechanisms[0].Epsilon.Finite() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s proves no finite ε at δ = %g with these settings", s.Mechanism,
 			s.Delta))
 	}

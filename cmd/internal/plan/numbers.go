@@ -34,21 +34,21 @@ type NumberView struct {
 	View       string `json:"view"`
 	Memory     uint64 `json:"memory_steps"`
 	// number of events that a number covers; decayed events count by their remaining weight; null: unbounded
-	Events     Number `json:"events"`
-	CellEvents Number `json:"events_of_a_cell"` // Events for each cell, if all cells have equally many events
-	Sigma      Number `json:"deviation"`        // standard deviation of a released coordinate, loss units
-	Count      Spread `json:"count"`
-	Sum        Spread `json:"sum"` // null if no sum is configured
+	Events     digits.Number `json:"events"`
+	CellEvents digits.Number `json:"events_of_a_cell"` // Events for each cell, if all cells have equally many events
+	Sigma      digits.Number `json:"deviation"`        // standard deviation of a released coordinate, loss units
+	Count      Spread        `json:"count"`
+	Sum        Spread        `json:"sum"` // null if no sum is configured
 	// number of events in a cell from which on all ratios are shown; null without ratios
-	ShownFrom   Number `json:"ratios_shown_from"`
-	OverOptimum Number `json:"variance_over_optimum"`
+	ShownFrom   digits.Number `json:"ratios_shown_from"`
+	OverOptimum digits.Number `json:"variance_over_optimum"`
 }
 
 // Spread is the noise of a number, in the unit of the number.
 type Spread struct {
-	Deviation Number `json:"deviation"`
-	Half      Number `json:"half_width"`       // half-width of the 95 % interval
-	Worst     Number `json:"worst_half_width"` // half-width at the worst step
+	Deviation digits.Number `json:"deviation"`
+	Half      digits.Number `json:"half_width"`       // half-width of the 95 % interval
+	Worst     digits.Number `json:"worst_half_width"` // half-width at the worst step
 }
 
 // NumberRatio is the half-width of the 95 % interval of a ratio in one view, after a number of events in its cell. It
@@ -57,11 +57,11 @@ type NumberRatio struct {
 	View      string `json:"view"`
 	Statistic string `json:"statistic"`
 	// unit, if it differs from the unit of the values; for a variance, the square of their unit
-	Unit   string `json:"unit,omitempty"`
-	Events uint64 `json:"events"`
-	Middle Number `json:"half_width"` // half-width if the mean of the values is in the middle of their range
+	Unit   string        `json:"unit,omitempty"`
+	Events uint64        `json:"events"`
+	Middle digits.Number `json:"half_width"` // half-width if the mean of the values is in the middle of their range
 	// the largest half-width; for means, it is attained at either end of the range
-	Ends Number `json:"half_width_at_ends"`
+	Ends digits.Number `json:"half_width_at_ends"`
 }
 
 // Window is the noise of a sum of increments.
@@ -122,25 +122,25 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 	c := m.config
 	sigma, worst := d.SteadyState(), d.Worst()
 	row := NumberView{
-		Mechanism: c.Name, Window: c.Scope.Figures().Window, View: v.Name, Memory: v.Memory, Events: none,
-		Sigma: Number(sigma),
-		Count: spread(sigma/n.Count, worst/n.Count), Sum: Spread{none, none, none}, ShownFrom: none, OverOptimum: none,
+		Mechanism: c.Name, Window: c.Scope.Figures().Window, View: v.Name, Memory: v.Memory, Events: digits.None,
+		Sigma: digits.Number(sigma),
+		Count: spread(sigma/n.Count, worst/n.Count), Sum: Spread{digits.None, digits.None, digits.None}, ShownFrom: digits.None, OverOptimum: digits.None,
 	}
 	switch {
 	case v.Memory > 0:
-		row.Events = Number(v.Memory) * Number(c.Batch)
+		row.Events = digits.Number(v.Memory) * digits.Number(c.Batch)
 		unit := m.sensitivity() / m.guarantee.Mu
-		row.OverOptimum = Number(sigma * sigma / (unit * unit) / decay.Optimum(v.Memory))
+		row.OverOptimum = digits.Number(sigma * sigma / (unit * unit) / decay.Optimum(v.Memory))
 	case m.stream.PerStep():
-		row.Events = Number(c.Batch)
+		row.Events = digits.Number(c.Batch)
 	case c.Scope.End() != protection.Endless:
-		row.Events = Number(c.Scope.End()) * Number(c.Batch)
+		row.Events = digits.Number(c.Scope.End()) * digits.Number(c.Batch)
 	}
-	row.CellEvents = row.Events / Number(n.Cells)
+	row.CellEvents = row.Events / digits.Number(n.Cells)
 	for _, s := range n.Statistics {
 		switch {
 		case s.Ratio:
-			if from := Number(s.Shown * sigma); !(from <= row.ShownFrom) {
+			if from := digits.Number(s.Shown * sigma); !(from <= row.ShownFrom) {
 				row.ShownFrom = from // the largest threshold of all ratios
 			}
 		case s.Name == statisticSum:
@@ -151,7 +151,7 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 }
 
 func spread(settled, worst float64) Spread {
-	return Spread{Number(settled), Number(z95 * settled), Number(z95 * worst)}
+	return Spread{digits.Number(settled), digits.Number(z95 * settled), digits.Number(z95 * worst)}
 }
 
 // ratios returns the ratios of a view, with one column for each number of events in after.
@@ -162,12 +162,12 @@ func ratios(n *operators.Precision, row NumberView, after []uint64) []NumberRati
 			if !s.Ratio {
 				break
 			}
-			ratio := NumberRatio{View: row.View, Statistic: s.Name, Unit: s.Unit, Events: events, Middle: none, Ends: none}
+			ratio := NumberRatio{View: row.View, Statistic: s.Name, Unit: s.Unit, Events: events, Middle: digits.None, Ends: digits.None}
 			if row.has(events, s) {
 				at := func(mean float64) float64 {
 					return z95 * s.Deviation(float64(row.Sigma), operators.Cell{Events: float64(events), Mean: mean})
 				}
-				ratio.Middle, ratio.Ends = Number(at(0)), Number(largest(at))
+				ratio.Middle, ratio.Ends = digits.Number(at(0)), digits.Number(largest(at))
 			}
 			all = append(all, ratio)
 		}
@@ -196,8 +196,8 @@ func afters(n *operators.Precision, rows []NumberView, asked uint64) []uint64 {
 // has reports whether a view has a ratio over this number of events: a cell can have that many, and they suffice for
 // the ratio to be shown.
 func (v NumberView) has(events uint64, s operators.Statistic) bool {
-	x := Number(events)
-	return s.Ratio && x > Number(s.Shown)*v.Sigma && !(x > v.Events)
+	x := digits.Number(events)
+	return s.Ratio && x > digits.Number(s.Shown)*v.Sigma && !(x > v.Events)
 }
 
 // windows returns windows of 1, 4, 16, … steps, up to the first that is at least four memories long.
@@ -206,7 +206,7 @@ func (m *machine) windows(n *operators.Precision) []Window {
 	var all []Window
 	for w := uint64(1); ; w *= windowStep {
 		sigma := m.stream.WindowDeviation(0, w)
-		row := Window{Steps: w, Count: spread(sigma/n.Count, sigma/n.Count), Sum: Spread{none, none, none}}
+		row := Window{Steps: w, Count: spread(sigma/n.Count, sigma/n.Count), Sum: Spread{digits.None, digits.None, digits.None}}
 		if s, ok := n.Statistic(statisticSum); ok {
 			x := s.Deviation(sigma, operators.Cell{})
 			row.Sum = spread(x, x)

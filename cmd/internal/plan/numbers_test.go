@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/digits"
 	deployment "oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
@@ -14,7 +15,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // counting returns settings of an operator whose decisions are numbers, with changes.
@@ -185,7 +186,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 				continue
 			}
 			known++
-			for x, got := range map[float64]Number{0: ratio.Middle, 1: ratio.Ends, -1: ratio.Ends} {
+			for x, got := range map[float64]digits.Number{0: ratio.Middle, 1: ratio.Ends, -1: ratio.Ends} {
 				near(t, ratio.Statistic, float64(got), 1.96*moved(ratio.Statistic, sigma, n, x, [3]float64{a, b, c}, half), 1e-3)
 			}
 		}
@@ -365,10 +366,10 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := map[string][2]Number{"sum": {r.Numbers.Views[0].Sum.Half, r.Numbers.Views[0].Sum.Half}}
+	half := map[string][2]digits.Number{"sum": {r.Numbers.Views[0].Sum.Half, r.Numbers.Views[0].Sum.Half}}
 	for _, ratio := range r.Numbers.Ratios {
 		if ratio.Events == events {
-			half[ratio.Statistic] = [2]Number{ratio.Middle, ratio.Ends}
+			half[ratio.Statistic] = [2]digits.Number{ratio.Middle, ratio.Ends}
 		}
 	}
 	// In the middle cells, values alternate between 60 ± 120·√½. Their variance is v = ½, at which the noise of the
@@ -386,7 +387,7 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 			}
 			offset++
 			dst = machine.Add(dst[:0], operators.Record{
-				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{Weight: 1, Numbers: []float64{float64(cell), value}},
+				Identity: noise.Identity{Offset: offset}, Event: event.Event{Weight: 1, Numbers: []float64{float64(cell), value}},
 			})
 		}
 		for at, statistic := range []string{"count", "sum", "mean", "variance"} {

@@ -47,7 +47,7 @@ func (v NumberView) called() string {
 	return fmt.Sprintf("  %s, %s", v.View, v.Mechanism)
 }
 
-func plusMinus(x Number) string {
+func plusMinus(x digits.Number) string {
 	if !x.Known() {
 		return "–"
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 )
 
@@ -37,12 +38,12 @@ func (p Published) Advised() uint64 {
 // publish fills in the sizes of what is published.
 func (r *Report) publish(in Input) {
 	s, p := &r.Setting, in.Published
-	s.DecisionBytes, s.EventBytes, s.DayBytes = none, none, none
+	s.DecisionBytes, s.EventBytes, s.DayBytes = digits.None, digits.None, digits.None
 	if r.late, r.fixed = p.Late, p.Fixed; p.Decisions == 0 {
 		return
 	}
-	s.DecisionBytes = Number(math.Round(p.Bytes / p.Decisions))
-	s.EventBytes = Number(p.Bytes / p.Events)
+	s.DecisionBytes = digits.Number(math.Round(p.Bytes / p.Decisions))
+	s.EventBytes = digits.Number(p.Bytes / p.Events)
 	if s.EventsPerSecond.Known() {
 		s.DayBytes = s.EventBytes * s.EventsPerSecond * day
 	}
@@ -56,7 +57,7 @@ func (r *Report) publish(in Input) {
 		advice = fmt.Sprintf("ORIEL_BATCH=%d, longer windows with less noise each, makes it", s.Batch*factor)
 	}
 	r.Warnings = append(r.Warnings, fmt.Sprintf("decisions of %s for each event are longer than most events; %s %s, for the same loss",
-		bytesOf(uint64(each)), advice, bytesOf(uint64(each/float64(factor)))))
+		digits.Bytes(uint64(each)), advice, digits.Bytes(uint64(each/float64(factor)))))
 }
 
 // publishedLine describes the published volume as readable text. It returns "" if the volume is unknown.
@@ -64,14 +65,14 @@ func (r *Report) publishedLine() string {
 	s := &r.Setting
 	switch {
 	case r.late > 0:
-		return fmt.Sprintf("\ndecisions: not measured, because the first comes after %s events", count(r.late))
+		return fmt.Sprintf("\ndecisions: not measured, because the first comes after %s events", digits.Count(r.late))
 	case !s.DecisionBytes.Known():
 		return ""
 	}
 	event := uint64(math.Ceil(float64(s.EventBytes)))
-	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", bytesOf(uint64(s.DecisionBytes)), bytesOf(event))
+	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", digits.Bytes(uint64(s.DecisionBytes)), digits.Bytes(event))
 	if s.DayBytes.Known() {
-		text += ", " + bytesOf(uint64(s.DayBytes)) + " a day of one stream"
+		text += ", " + digits.Bytes(uint64(s.DayBytes)) + " a day of one stream"
 	}
 	if r.fixed {
 		return text

@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // The reference models compute every figure by another route, in plain float64.
@@ -136,7 +136,7 @@ var settings = []setting{
 // learner is an operator with the given description.
 type learner struct{ operators.Description }
 
-func (learner) Extras() []schemas.Extra { return nil }
+func (learner) Extras() []decision.Extra { return nil }
 
 func (learner) Params(mechanisms.Config) ([]byte, error) { return nil, nil }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"time"
 
+	"oriel/cmd/internal/digits"
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
@@ -54,35 +55,35 @@ type Setting struct {
 	Mechanism string `json:"mechanism"`
 	Window    uint64 `json:"window_steps"` // 0: no window; the claim holds for ever
 	// the stream ends after this many steps, and the claim covers its whole life; 0: no end
-	Horizon       uint64  `json:"horizon_steps"`
-	WindowSeconds Number  `json:"window_seconds"`
-	Memory        uint64  `json:"memory_steps"` // H: sums decay, and the claim holds for ever; 0: no decay
-	MemorySeconds Number  `json:"memory_seconds"`
-	Batch         uint64  `json:"batch_events"`
-	Dimension     int     `json:"dimension"`
-	Epsilon       float64 `json:"epsilon"`
-	Delta         float64 `json:"delta"`
-	Adjacency     string  `json:"adjacency"`
-	Unit          string  `json:"unit"`
-	Separation    uint64  `json:"separation_steps"` // fewest steps between two events of a user; 0 at event level
+	Horizon       uint64        `json:"horizon_steps"`
+	WindowSeconds digits.Number `json:"window_seconds"`
+	Memory        uint64        `json:"memory_steps"` // H: sums decay, and the claim holds for ever; 0: no decay
+	MemorySeconds digits.Number `json:"memory_seconds"`
+	Batch         uint64        `json:"batch_events"`
+	Dimension     int           `json:"dimension"`
+	Epsilon       float64       `json:"epsilon"`
+	Delta         float64       `json:"delta"`
+	Adjacency     string        `json:"adjacency"`
+	Unit          string        `json:"unit"`
+	Separation    uint64        `json:"separation_steps"` // fewest steps between two events of a user; 0 at event level
 	// user window: a user's events within this many steps are protected together; only with decaying sums
 	UserWindow uint64  `json:"user_window_steps,omitempty"`
 	Clip       float64 `json:"clip"`
 	// Δ: the largest distance by which one exchange moves the sum of one step, loss units
-	Sensitivity     float64 `json:"sensitivity"`
-	Rule            string  `json:"sensitivity_rule,omitempty"` // derivation of Δ
-	Steps           string  `json:"steps_rule,omitempty"`       // bound on the change of a decision in a step
-	Costs           *Costs  `json:"costs,omitempty"`            // projection of cost vectors before the clip
-	LatticeUnits    int64   `json:"sensitivity_lattice_units"`  // Δ in lattice units, exactly
-	LatticeUnit     float64 `json:"lattice_unit"`               // q: size of a lattice unit, loss units
-	Radius          Number  `json:"radius"`                     // radius of the decision set; null if the effect of noise on decisions is unknown
-	EventsPerSecond Number  `json:"events_per_second"`
+	Sensitivity     float64       `json:"sensitivity"`
+	Rule            string        `json:"sensitivity_rule,omitempty"` // derivation of Δ
+	Steps           string        `json:"steps_rule,omitempty"`       // bound on the change of a decision in a step
+	Costs           *Costs        `json:"costs,omitempty"`            // projection of cost vectors before the clip
+	LatticeUnits    int64         `json:"sensitivity_lattice_units"`  // Δ in lattice units, exactly
+	LatticeUnit     float64       `json:"lattice_unit"`               // q: size of a lattice unit, loss units
+	Radius          digits.Number `json:"radius"`                     // radius of the decision set; null if the effect of noise on decisions is unknown
+	EventsPerSecond digits.Number `json:"events_per_second"`
 	// size of the sealed state of a stream with operator and users, bytes
-	SealedStateBytes int    `json:"sealed_state_bytes"`
-	DecisionBytes    Number `json:"decision_bytes"` // mean size of a decision's value; null if none was measured
-	EventBytes       Number `json:"decision_bytes_an_event"`
-	DayBytes         Number `json:"decision_bytes_a_day"` // bytes of one stream's decisions per day; null without a rate
-	Draws            bool   `json:"draws,omitempty"`      // decisions contain draws
+	SealedStateBytes int           `json:"sealed_state_bytes"`
+	DecisionBytes    digits.Number `json:"decision_bytes"` // mean size of a decision's value; null if none was measured
+	EventBytes       digits.Number `json:"decision_bytes_an_event"`
+	DayBytes         digits.Number `json:"decision_bytes_a_day"` // bytes of one stream's decisions per day; null without a rate
+	Draws            bool          `json:"draws,omitempty"`      // decisions contain draws
 	// with ORIEL_AFTER: ε of a unit if both lives release its step
 	LivesEpsilon float64 `json:"epsilon_of_both_lives,omitempty"`
 	DrawsPure    float64 `json:"draws_pure,omitempty"` // ε of all draws, if the stream releases no sum
@@ -94,18 +95,18 @@ type Setting struct {
 // Optimum is the smallest error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md,
 // Theorem 2), or for decaying sums in the long run (mechanisms/decay, PROOF.md, Theorem 2).
 type Optimum struct {
-	Factor        Number `json:"variance_factor"` // S_W², or ((2/π)K(γ))² for decaying sums, in units of (Δ/µ)²
-	Mu            Number `json:"mu"`              // µ of the budget; null if δ is 0
-	RMSCoordinate Number `json:"rms_coordinate"`  // S_W·Δ/µ, loss units
-	RMSVector     Number `json:"rms_vector"`
+	Factor        digits.Number `json:"variance_factor"` // S_W², or ((2/π)K(γ))² for decaying sums, in units of (Δ/µ)²
+	Mu            digits.Number `json:"mu"`              // µ of the budget; null if δ is 0
+	RMSCoordinate digits.Number `json:"rms_coordinate"`  // S_W·Δ/µ, loss units
+	RMSVector     digits.Number `json:"rms_vector"`
 }
 
 // Age is an age of an event, in steps. The privacy loss at an age counts the releases of this many steps, from the
 // event's own step on.
 type Age struct {
-	Windows uint64 `json:"windows"` // the age in windows; 0 if it is not a whole number of windows
-	Steps   uint64 `json:"steps"`
-	Seconds Number `json:"seconds"`
+	Windows uint64        `json:"windows"` // the age in windows; 0 if it is not a whole number of windows
+	Steps   uint64        `json:"steps"`
+	Seconds digits.Number `json:"seconds"`
 
 	name string // name of the age, for example "10 W"
 }
@@ -122,23 +123,23 @@ type Mechanism struct {
 	// root mean square error of a coordinate of a release over all steps, loss units
 	RMSCoordinate float64 `json:"rms_coordinate"`
 	// root mean square error at the worst step, loss units
-	WorstCoordinate float64 `json:"worst_rms_coordinate"`
-	RMSVector       float64 `json:"rms_vector"`
-	WorstVector     float64 `json:"worst_rms_vector"`
-	OverOptimum     Number  `json:"variance_over_optimum"` // null for pure ε
-	Mu              Number  `json:"mu"`                    // µ of one window; null for pure ε
-	Epsilon         Number  `json:"epsilon"`               // ε of one window; null if no finite ε is proved
-	EventEpsilon    Number  `json:"event_epsilon"`         // ε if one event of a user is exchanged; null at event level
-	Delta           float64 `json:"delta"`
-	Losses          []Loss  `json:"losses"`
-	Groups          []Group `json:"groups"`
+	WorstCoordinate float64       `json:"worst_rms_coordinate"`
+	RMSVector       float64       `json:"rms_vector"`
+	WorstVector     float64       `json:"worst_rms_vector"`
+	OverOptimum     digits.Number `json:"variance_over_optimum"` // null for pure ε
+	Mu              digits.Number `json:"mu"`                    // µ of one window; null for pure ε
+	Epsilon         digits.Number `json:"epsilon"`               // ε of one window; null if no finite ε is proved
+	EventEpsilon    digits.Number `json:"event_epsilon"`         // ε if one event of a user is exchanged; null at event level
+	Delta           float64       `json:"delta"`
+	Losses          []Loss        `json:"losses"`
+	Groups          []Group       `json:"groups"`
 	// noise of decisions after some numbers of steps; empty if the update is not a projection
 	Decisions []DecisionNoise `json:"decision_noise"`
 	// number of steps until a decision's noise is below R/10; null without Decisions
-	Settles     Number `json:"steps_to_a_tenth_of_the_radius"`
-	StateBytes  int    `json:"state_bytes"`
-	MemoryBytes uint64 `json:"memory_bytes"`
-	Cost        Cost   `json:"cost_of_a_step"`
+	Settles     digits.Number `json:"steps_to_a_tenth_of_the_radius"`
+	StateBytes  int           `json:"state_bytes"`
+	MemoryBytes uint64        `json:"memory_bytes"`
+	Cost        Cost          `json:"cost_of_a_step"`
 	// by component, if there are several; all figures above except NoiseScale cover all components
 	Components []Component `json:"parts,omitempty"`
 
@@ -170,15 +171,15 @@ func (m *Mechanism) called() string {
 
 // Loss is the privacy loss ε at an age.
 type Loss struct {
-	Steps   uint64 `json:"age_steps"`
-	Epsilon Number `json:"epsilon"`
-	All     Number `json:"epsilon_all_events"` // ε of all events of a user within this many steps; null at event level
+	Steps   uint64        `json:"age_steps"`
+	Epsilon digits.Number `json:"epsilon"`
+	All     digits.Number `json:"epsilon_all_events"` // ε of all events of a user within this many steps; null at event level
 }
 
 // Group is ε of one window when k events are exchanged together.
 type Group struct {
-	Size    uint64 `json:"size"`
-	Epsilon Number `json:"epsilon"`
+	Size    uint64        `json:"size"`
+	Epsilon digits.Number `json:"epsilon"`
 }
 
 // Omitted is a mechanism that does not fit the setting.

@@ -81,7 +81,7 @@ func (n *Numbers) panel() figure.Panel {
 // title returns the claimed guarantee, which is the title of the slide.
 func (r *Report) title() string {
 	s := r.Setting
-	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, digits.Upper(r.Mechanisms[0].Epsilon), s.terms.Claim())
+	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, digits.Upper(r.Mechanisms[0].Epsilon), s.terms.Words().Claim)
 }
 
 // optimumNote states the conditions under which no mechanism is better than the optimum.
@@ -140,7 +140,7 @@ func (r *Report) subtitle() string {
 		parts = append(parts, digits.Counted(s.Batch, "event")+" a step")
 	}
 	if long := r.duration(); long != "" {
-		name := s.terms.Scope.Words().Letter
+		name := s.terms.Words().Letter
 		parts = append(parts, fmt.Sprintf("%s = %s at %g events per second", name, long, float64(s.EventsPerSecond)))
 	}
 	return strings.Join(parts, " · ")

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/digits"
 	deployment "oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // knobOf returns one of the settings of counting as a SolvedSetting.
@@ -66,7 +67,7 @@ func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			in := countingInput(t, append(x.changes, s.Setting+"="+s.Value)...)
-			if _, ratio := spreadOf(t, in, Spread{Deviation: Number(x.half / 1.959964)}, x.first, x.every,
+			if _, ratio := spreadOf(t, in, Spread{Deviation: digits.Number(x.half / 1.959964)}, x.first, x.every,
 				looks()); math.Abs(ratio-1) > sixthOfDeviation(2048*looks()) {
 				t.Errorf("%s=%s: the noise is %.4f of what was wanted", s.Setting, s.Value, ratio)
 			}
@@ -96,7 +97,7 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 				value = 60
 			}
 			dst = machine.Add(dst[:0], operators.Record{
-				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{
+				Identity: noise.Identity{Offset: offset}, Event: event.Event{
 					Weight:  1,
 					Numbers: []float64{float64(i % cells), value},
 				},
@@ -265,7 +266,7 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 		for i := range in.Configured.Batch {
 			offset++
 			dst = machine.Add(dst[:0], operators.Record{
-				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{
+				Identity: noise.Identity{Offset: offset}, Event: event.Event{
 					Weight: 1, Numbers: []float64{float64(i % cells), -30 + 60*float64(i/cells%4)},
 				},
 			})

@@ -36,14 +36,14 @@ func (p Partitions) Of() float64 {
 // partition. Two settings can give the one stream the durations of a partition's stream: SameSteps, null if it would be
 // too large, and SameBatch.
 type Streams struct {
-	Partitions int     `json:"partitions"`
-	WholeTopic bool    `json:"whole_topic"`
-	Topic      Lengths `json:"topic"`
-	Partition  Lengths `json:"partition"`
-	OrderBytes Number  `json:"order_log_bytes_a_day"` // daily bytes on each replica of the order topic
+	Partitions int           `json:"partitions"`
+	WholeTopic bool          `json:"whole_topic"`
+	Topic      Lengths       `json:"topic"`
+	Partition  Lengths       `json:"partition"`
+	OrderBytes digits.Number `json:"order_log_bytes_a_day"` // daily bytes on each replica of the order topic
 	// number of steps with which the one stream's window, memory or horizon lasts as long as a partition's
-	SameSteps Number `json:"steps_of_same_length"`
-	SameBatch uint64 `json:"batch_of_same_length"`
+	SameSteps digits.Number `json:"steps_of_same_length"`
+	SameBatch uint64        `json:"batch_of_same_length"`
 
 	setting     string // name of the setting that SameSteps is for; "": the mechanism has no length
 	terms       protection.Terms
@@ -54,12 +54,12 @@ type Streams struct {
 
 // Lengths are durations in seconds; a duration that the setting does not have is null.
 type Lengths struct {
-	EventsPerSecond Number `json:"events_per_second"`
-	Step            Number `json:"step_seconds"`
-	Window          Number `json:"window_seconds"`
-	Memory          Number `json:"memory_seconds"`
-	Life            Number `json:"life_seconds"`
-	Separation      Number `json:"separation_seconds"`
+	EventsPerSecond digits.Number `json:"events_per_second"`
+	Step            digits.Number `json:"step_seconds"`
+	Window          digits.Number `json:"window_seconds"`
+	Memory          digits.Number `json:"memory_seconds"`
+	Life            digits.Number `json:"life_seconds"`
+	Separation      digits.Number `json:"separation_seconds"`
 }
 
 // streams fills in the durations for an input of several partitions.
@@ -71,7 +71,7 @@ func (r *Report) streams(in Input) {
 	c, count := in.Configured, uint64(p.Count)
 	scope := c.Scope.Figures()
 	s := &Streams{
-		Partitions: p.Count, WholeTopic: p.WholeTopic, OrderBytes: Number(p.orderBytes()), SameSteps: none,
+		Partitions: p.Count, WholeTopic: p.WholeTopic, OrderBytes: digits.Number(p.orderBytes()), SameSteps: digits.None,
 		SameBatch: times(c.Batch, count), terms: c.Terms, batch: c.Batch,
 		separations: users.Validate(max(1, c.Unit.Figures().Separation), times(c.Batch, count)) == nil,
 	}
@@ -89,22 +89,22 @@ func (r *Report) streams(in Input) {
 		if factsOf(c.Name).Structure == mechanisms.Tree && scope.Horizon == 0 {
 			same = 1 << bits.Len64(same-1) // the window of a tree is a power of two
 		}
-		s.SameSteps = Number(same)
+		s.SameSteps = digits.Number(same)
 	}
 	r.Streams = s
 }
 
 func (s *Streams) lengths(rate float64) Lengths {
 	step := float64(s.batch) / rate
-	of := func(steps uint64) Number {
+	of := func(steps uint64) digits.Number {
 		if steps == 0 {
-			return none
+			return digits.None
 		}
-		return Number(float64(steps) * step)
+		return digits.Number(float64(steps) * step)
 	}
 	scope := s.terms.Scope.Figures()
 	return Lengths{
-		EventsPerSecond: Number(rate), Step: Number(step), Window: of(scope.Window), Memory: of(scope.Memory),
+		EventsPerSecond: digits.Number(rate), Step: digits.Number(step), Window: of(scope.Window), Memory: of(scope.Memory),
 		Life: of(scope.Horizon), Separation: of(s.terms.Unit.Figures().Separation),
 	}
 }
@@ -137,19 +137,19 @@ func (s *Streams) rows() *grid {
 	g.add("", topic, partition)
 	g.add("  events a second of a stream",
 		digits.Four(s.Topic.EventsPerSecond), digits.Four(s.Partition.EventsPerSecond))
-	add := func(name string, topic, partition Number) {
+	add := func(name string, topic, partition digits.Number) {
 		if topic.Known() {
-			g.add("  "+name, Duration(float64(topic)), Duration(float64(partition)))
+			g.add("  "+name, digits.Duration(float64(topic)), digits.Duration(float64(partition)))
 		}
 	}
 	scope := s.terms.Scope.Figures()
 	add("a step, "+digits.Counted(s.batch, "event"), s.Topic.Step, s.Partition.Step)
-	add(fmt.Sprintf("the window, %s steps", count(scope.Window)), s.Topic.Window, s.Partition.Window)
-	add(fmt.Sprintf("the memory, %s steps", count(scope.Memory)), s.Topic.Memory, s.Partition.Memory)
-	add(fmt.Sprintf("the life, %s steps", count(scope.Horizon)), s.Topic.Life, s.Partition.Life)
-	add(fmt.Sprintf("between two events of a user, %s steps", count(s.terms.Unit.Figures().Separation)),
+	add(fmt.Sprintf("the window, %s steps", digits.Count(scope.Window)), s.Topic.Window, s.Partition.Window)
+	add(fmt.Sprintf("the memory, %s steps", digits.Count(scope.Memory)), s.Topic.Memory, s.Partition.Memory)
+	add(fmt.Sprintf("the life, %s steps", digits.Count(scope.Horizon)), s.Topic.Life, s.Partition.Life)
+	add(fmt.Sprintf("between two events of a user, %s steps", digits.Count(s.terms.Unit.Figures().Separation)),
 		s.Topic.Separation, s.Partition.Separation)
-	g.add("  the order log, a day and replica", bytesOf(uint64(s.OrderBytes)), "–")
+	g.add("  the order log, a day and replica", digits.Bytes(uint64(s.OrderBytes)), "–")
 	return g
 }
 
@@ -172,7 +172,7 @@ func (s *Streams) advice() string {
 	if s.Topic.Separation.Known() && !s.separations {
 		fmt.Fprintf(&b, "Events of a user cannot be kept as far apart in time, because "+
 			"ORIEL_BATCH × ORIEL_USER_SEPARATION is at most %d for the whole topic, %s.\n",
-			uint64(users.MaxRemembered), Duration(float64(users.MaxRemembered)/float64(s.Topic.EventsPerSecond)))
+			uint64(users.MaxRemembered), digits.Duration(float64(users.MaxRemembered)/float64(s.Topic.EventsPerSecond)))
 	}
 	return b.String()
 }

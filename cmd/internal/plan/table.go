@@ -41,12 +41,12 @@ func (r *Report) Print(out io.Writer) error {
 		part(r.Band.title(), r.Band.rows())
 	}
 	if s := r.Setting; !s.users() {
-		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
+		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) digits.Number { return l.Epsilon }))
 		part(r.groupTitle(), r.groupRows())
 	} else {
 		part("ε by age: a user's events of "+s.userWindow()+", everything released until its first step is so old",
-			r.ageRows(func(l Loss) Number { return l.Epsilon }))
-		part("ε of all of a user's events of so many steps, everything released in them", r.ageRows(func(l Loss) Number { return l.All }))
+			r.ageRows(func(l Loss) digits.Number { return l.Epsilon }))
+		part("ε of all of a user's events of so many steps, everything released in them", r.ageRows(func(l Loss) digits.Number { return l.All }))
 		part("ε of "+s.userWindow()+": of one event, of a user, of k users together", r.groupRows())
 	}
 	part("Memory of a stream, and cost of a step", r.costRows())
@@ -86,16 +86,16 @@ func (r *Report) headline() string {
 
 // duration returns how long the window or the horizon lasts, or "" if the duration is not known.
 func (r *Report) duration() string {
-	steps := r.Setting.terms.Scope.Words().Steps
+	steps := r.Setting.terms.Words().Steps
 	if steps == 0 || !r.Setting.EventsPerSecond.Known() {
 		return ""
 	}
-	return Duration(float64(steps) * r.stepSeconds())
+	return digits.Duration(float64(steps) * r.stepSeconds())
 }
 
 func (r *Report) sensitivityLine() string {
 	s := r.Setting
-	unit := "unit " + s.terms.Unit.Name() + s.terms.Unit.Words().Bound
+	unit := "unit " + s.terms.Unit.Name() + s.terms.Words().Bound
 	clip := ""
 	if r.Numbers == nil {
 		clip = fmt.Sprintf(", clip %g", s.Clip)
@@ -115,7 +115,7 @@ func (r *Report) sensitivityLine() string {
 		text += s.Costs.lines()
 	}
 	if s.SealedStateBytes > 0 {
-		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
+		text += "\nsealed state of a stream, all included: " + digits.Bytes(uint64(s.SealedStateBytes))
 	}
 	return text + r.publishedLine()
 }
@@ -140,9 +140,9 @@ func (r *Report) errorRows() *grid {
 	g.add("", "noise", "rms of a", "at the", "rms of the", "variance over")
 	g.add("", "scale", "coordinate", "worst step", "vector", "the optimum")
 	for _, m := range r.Mechanisms {
-		scale := Number(m.NoiseScale)
+		scale := digits.Number(m.NoiseScale)
 		if len(m.Components) > 1 {
-			scale = none // each component has its own scale
+			scale = digits.None // each component has its own scale
 		}
 		g.add(m.label(), digits.Four(scale), digits.Four(m.RMSCoordinate), digits.Four(m.WorstCoordinate),
 			digits.Four(m.RMSVector), digits.Upper(m.OverOptimum))
@@ -153,7 +153,7 @@ func (r *Report) errorRows() *grid {
 	return g
 }
 
-func (r *Report) ageRows(loss func(Loss) Number) *grid {
+func (r *Report) ageRows(loss func(Loss) digits.Number) *grid {
 	g := &grid{}
 	head, steps, times := []string{"", "µ"}, []string{"", ""}, []string{"", ""}
 	for _, age := range r.Ages {
@@ -161,9 +161,9 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 		if r.Setting.span() == 0 {
 			continue
 		}
-		steps = append(steps, count(age.Steps))
+		steps = append(steps, digits.Count(age.Steps))
 		if age.Seconds.Known() {
-			times = append(times, Duration(float64(age.Seconds)))
+			times = append(times, digits.Duration(float64(age.Seconds)))
 		}
 	}
 	for _, row := range [][]string{head, steps, times} {
@@ -217,7 +217,7 @@ func (r *Report) costRows() *grid {
 	g.add(second...)
 	for _, m := range r.Mechanisms {
 		row := []string{
-			m.label(), bytesOf(uint64(m.StateBytes)), bytesOf(m.MemoryBytes),
+			m.label(), digits.Bytes(uint64(m.StateBytes)), digits.Bytes(m.MemoryBytes),
 			digits.Four(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), digits.Four(m.Cost.HashBlocks),
 			digits.Four(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
 		}
@@ -233,11 +233,11 @@ func (r *Report) measured() bool {
 	return slices.ContainsFunc(r.Mechanisms, func(m Mechanism) bool { return m.Cost.Nanoseconds.Known() })
 }
 
-func stepTime(nanoseconds Number) string {
+func stepTime(nanoseconds digits.Number) string {
 	if !nanoseconds.Known() {
 		return "–"
 	}
-	return Duration(float64(nanoseconds) / 1e9)
+	return digits.Duration(float64(nanoseconds) / 1e9)
 }
 
 // notes returns explanations for which the tables have no room.

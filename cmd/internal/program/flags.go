@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"oriel/cmd/internal/settings"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // numeric are the types of flags that are numbers, lengths of time, or lists of numbers.
@@ -38,36 +38,36 @@ type flagValue struct {
 }
 
 // Set implements pflag.Value.
-func (v flagValue) Set(text string) (err error) {
+func (v flagValue) Set(s string) (err error) {
 	switch p := v.p.(type) {
 	case *float64:
-		*p, err = schemas.ParseNumber(text)
+		*p, err = text.ParseNumber(s)
 	case *uint64:
-		*p, err = schemas.ParseCount(text)
+		*p, err = text.ParseCount(s)
 	case *int:
-		*p, err = v.whole(text, math.MaxInt)
+		*p, err = v.whole(s, math.MaxInt)
 	case *int32:
 		var n int
-		n, err = v.whole(text, math.MaxInt32)
+		n, err = v.whole(s, math.MaxInt32)
 		*p = int32(n)
 	case *time.Duration:
-		*p, err = settings.ParseDuration(text)
+		*p, err = settings.ParseDuration(s)
 	case *[]float64:
-		err = parseList(p, text, schemas.ParseNumber)
+		err = parseList(p, s, text.ParseNumber)
 	case *[]uint:
-		err = parseList(p, text, func(part string) (uint, error) {
-			n, err := schemas.ParseInt(part)
+		err = parseList(p, s, func(part string) (uint, error) {
+			n, err := text.ParseInt(part)
 			return uint(n), err
 		})
 	}
 	return err
 }
 
-func (v flagValue) whole(text string, most int) (int, error) {
-	if v.negative && strings.TrimSpace(text) == "-1" {
+func (v flagValue) whole(s string, most int) (int, error) {
+	if v.negative && strings.TrimSpace(s) == "-1" {
 		return -1, nil
 	}
-	n, err := schemas.ParseInt(text)
+	n, err := text.ParseInt(s)
 	if err == nil && n > most {
 		err = fmt.Errorf("too large: above %d", most)
 	}

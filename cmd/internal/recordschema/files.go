@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/schemas"
 	"oriel/schemas/protobuf"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -51,11 +51,11 @@ func (f Files) Message(index []int) (string, error) { return protobuf.NameAt(f.N
 
 // ParseID parses an entry of ORIEL_SCHEMA_IDS: an id of the schema, or id=file for the id of another version, in a file
 // of its own. file is empty if the entry has none.
-func ParseID(text string) (id uint32, file string, err error) {
-	text, file, other := strings.Cut(strings.TrimSpace(text), "=")
-	n, err := strconv.ParseUint(text, 10, 32)
+func ParseID(s string) (id uint32, file string, err error) {
+	s, file, other := strings.Cut(strings.TrimSpace(s), "=")
+	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil || other && file == "" {
-		return 0, "", fmt.Errorf("%s: not an id from 0 to 4294967295, nor an id, =, and a file", schemas.Shown([]byte(text)))
+		return 0, "", fmt.Errorf("%s: not an id from 0 to 4294967295, nor an id, =, and a file", text.Shown([]byte(s)))
 	}
 	return uint32(n), file, nil
 }

@@ -9,13 +9,14 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 )
 
 // BenchmarkTake measures the whole processing of one record without Kafka: decode six named features, gradient, hash
 // chain, noise, projection, encode 32 coordinates.
 func BenchmarkTake(b *testing.B) {
-	for _, encoding := range schemas.Encodings {
+	for _, encoding := range decision.Encodings {
 		b.Run("decisions="+encoding, func(b *testing.B) {
 			take(b, named, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball",
 				"ORIEL_RADIUS=5", "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
@@ -123,8 +124,8 @@ func walkOf(b *testing.B, lines []string) (*streams.Walk, *int) {
 	return &streams.Walk{
 		Stream:  stream,
 		Decided: func(_ uint8, _, line []byte) { *length += len(line) },
-		Taken: func(_ *records.Record, _ int64, code schemas.Code) {
-			if code != schemas.OK {
+		Taken: func(_ *records.Record, _ int64, code text.Code) {
+			if code != text.OK {
 				b.Fatal(code)
 			}
 		},

@@ -14,7 +14,8 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -44,7 +45,7 @@ func (h history) file() []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = schemas.AppendFloat(b, x)
+			b = text.AppendFloat(b, x)
 		}
 		b = append(b, "]}\n"...) // a malformed line: without costs, or of the wrong dimension
 	}
@@ -98,7 +99,7 @@ func recovered(t *testing.T, s settings.Settings, h history, out []byte) (releas
 		t.Fatalf("%d decisions, want %d", len(lines), want)
 	}
 	for i, line := range lines {
-		d, err := schemas.ParseDecision(line)
+		d, err := decision.Parse(line)
 		if err != nil || d.Step != uint64(i+1) || d.Index != d.Step || len(d.Point) != dimension {
 			t.Fatalf("line %d: step %d, index %d, %d coordinates, %v", i+1, d.Step, d.Index, len(d.Point), err)
 		}

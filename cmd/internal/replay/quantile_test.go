@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
 	"oriel/mechanisms"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestAThresholdFollowsADriftingStream checks a threshold learned from events that have only a label. It must stay near
@@ -68,7 +68,7 @@ func TestAThresholdFollowsADriftingStream(t *testing.T) {
 
 	worst, lowest, highest, count := 0.0, math.Inf(1), math.Inf(-1), 0
 	for line := range bytes.Lines(out) {
-		d, err := schemas.ParseDecision(bytes.TrimSpace(line))
+		d, err := decision.Parse(bytes.TrimSpace(line))
 		if err != nil {
 			t.Fatal(err)
 		}

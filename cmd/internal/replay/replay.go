@@ -13,7 +13,8 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -68,15 +69,15 @@ func Run(
 		Decided: func(_ uint8, _, line []byte) {
 			r.Decisions++
 			var err error
-			if printed, err = schemas.AppendLine(printed[:0], line); err == nil {
+			if printed, err = decision.AppendLine(printed[:0], line); err == nil {
 				_, err = w.Write(append(printed, '\n'))
 			}
 			if err != nil && failed == nil {
 				failed = err
 			}
 		},
-		Taken: func(_ *records.Record, _ int64, code schemas.Code) {
-			if r.Lines++; code == schemas.OK {
+		Taken: func(_ *records.Record, _ int64, code text.Code) {
+			if r.Lines++; code == text.OK {
 				return
 			}
 			if r.Null++; r.Null == 1 {
@@ -89,7 +90,7 @@ func Run(
 		maxBytes += KeyBytes
 	}
 	record := make([]records.Record, 1)
-	for line, err := range schemas.NewLines(in, maxBytes).All() {
+	for line, err := range text.NewLines(in, maxBytes).All() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return r, err
 		}
@@ -112,8 +113,8 @@ func Run(
 
 // RecordOf splits a line into user, key and value. If the model needs a user from a header, the line starts with the
 // user and a separator; likewise for a key.
-func RecordOf(m streams.Model, line schemas.Line, separator string) records.Record {
-	r := records.Record{Public: records.Public{Offset: line.Number, Timestamp: schemas.NoTime}, Value: line.Value}
+func RecordOf(m streams.Model, line text.Line, separator string) records.Record {
+	r := records.Record{Public: records.Public{Offset: line.Number, Timestamp: decision.NoTime}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {
 		user, rest := CutKey(r.Value, separator)
 		r.Headers, r.Value = records.HeadersOf(records.Header{Key: m.Users.Header, Value: user}), rest

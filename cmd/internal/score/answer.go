@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Score is the prediction of a model for an event.
@@ -18,7 +19,7 @@ type Score struct {
 }
 
 // Score scores an event's vector with the weights of an arm; arm is 0 if there are no arms.
-func (d *Descriptor) Score(m *Model, v schemas.Vector, arm int) Score {
+func (d *Descriptor) Score(m *Model, v event.Vector, arm int) Score {
 	from := arm * d.Vector.Dimension
 	s := Score{Value: d.Offset}
 	squares := 0.0
@@ -45,8 +46,8 @@ func (d *Descriptor) Score(m *Model, v schemas.Vector, arm int) Score {
 }
 
 // AppendAnswer appends the answer to an event as a JSON object. `oriel score --help` describes its members.
-func (d *Descriptor) AppendAnswer(dst []byte, m *Model, v schemas.Vector, now time.Time) []byte {
-	dst = schemas.AppendString(append(dst, `{"stream":`...), m.Stream)
+func (d *Descriptor) AppendAnswer(dst []byte, m *Model, v event.Vector, now time.Time) []byte {
+	dst = text.AppendString(append(dst, `{"stream":`...), m.Stream)
 	dst = strconv.AppendUint(append(dst, `,"step":`...), m.Step, 10)
 	if m.Time >= 0 {
 		dst = strconv.AppendInt(append(dst, `,"time":`...), m.Time, 10)
@@ -64,13 +65,13 @@ func (d *Descriptor) AppendAnswer(dst []byte, m *Model, v schemas.Vector, now ti
 	return append(m.Band.append(d.appendScore(dst, s), d.Predicts, s.Value), '}')
 }
 
-func (d *Descriptor) appendRewards(dst []byte, m *Model, v schemas.Vector) []byte {
+func (d *Descriptor) appendRewards(dst []byte, m *Model, v event.Vector) []byte {
 	dst = append(dst, `,"predicts":"reward","scores":{`...)
 	for i, name := range d.Arms {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendNumber(append(schemas.AppendString(dst, name), ':'), d.Score(m, v, i).Value)
+		dst = appendNumber(append(text.AppendString(dst, name), ':'), d.Score(m, v, i).Value)
 	}
 	return append(dst, "}}"...)
 }
@@ -114,10 +115,10 @@ func appendNumber(dst []byte, x float64) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return append(dst, "null"...)
 	}
-	return schemas.AppendFloat(dst, x)
+	return text.AppendFloat(dst, x)
 }
 
 // appendProblem appends the answer to an event without a score.
 func appendProblem(dst []byte, problem string) []byte {
-	return append(schemas.AppendString(append(dst, `{"error":`...), problem), '}')
+	return append(text.AppendString(append(dst, `{"error":`...), problem), '}')
 }

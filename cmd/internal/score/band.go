@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // Band is the band around predictions in a decision, or the decision's rule for sets of labels.
@@ -16,7 +16,7 @@ type Band struct {
 }
 
 // BandOf returns the band in a decision's members, or nil if there is none.
-func BandOf(members []schemas.ExtraMember) (*Band, error) {
+func BandOf(members []decision.ExtraMember) (*Band, error) {
 	var b Band
 	found := 0
 	for _, member := range members {

@@ -4,31 +4,32 @@ import (
 	"testing"
 	"time"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // TestAnswersHaveTheBand checks that answers contain the band if the decision has one, and that the bytes of other
 // answers are unchanged.
 func TestAnswersHaveTheBand(t *testing.T) {
-	member := func(name, json string) schemas.ExtraMember { return schemas.ExtraMember{Name: name, JSON: json} }
-	members := func(low, high string) []schemas.ExtraMember {
-		return []schemas.ExtraMember{
+	member := func(name, json string) decision.ExtraMember { return decision.ExtraMember{Name: name, JSON: json} }
+	members := func(low, high string) []decision.ExtraMember {
+		return []decision.ExtraMember{
 			member("memory", "64"), member("band_low", low), member("band_high", high), member("band_level", "0.9"),
 			member("band_error_most", "0.01"),
 		}
 	}
-	answer := func(predicts string, members []schemas.ExtraMember) string {
+	answer := func(predicts string, members []decision.ExtraMember) string {
 		b, err := BandOf(members)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := Descriptor{Predicts: predicts, Vector: Vector{Dimension: 1}}
-		m := &Model{Stream: "s", Step: 3, Time: schemas.NoTime, Weights: []float64{2}, Band: b}
-		return string(d.AppendAnswer(nil, m, schemas.Vector{Values: []float64{1}}, time.Time{}))
+		m := &Model{Stream: "s", Step: 3, Time: decision.NoTime, Weights: []float64{2}, Band: b}
+		return string(d.AppendAnswer(nil, m, event.Vector{Values: []float64{1}}, time.Time{}))
 	}
 	for _, x := range []struct {
 		predicts string
-		members  []schemas.ExtraMember
+		members  []decision.ExtraMember
 		want     string
 	}{
 		{"mean", nil, `{"stream":"s","step":3,"predicts":"mean","score":2,"deviation":null}`},

@@ -10,7 +10,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 )
 
@@ -45,7 +45,7 @@ var predictions = map[operators.Prediction]string{
 	operators.LogOdds: LogOdds, operators.Side: Class, operators.Mean: Mean, operators.Quantile: Quantile,
 }
 
-// Vector describes how named features become a vector: schemas.FeatureConfig, version 1.
+// Vector describes how named features become a vector: event.FeatureConfig, version 1.
 type Vector struct {
 	Version   int     `json:"version"`
 	Dimension int     `json:"dimension"`
@@ -54,7 +54,7 @@ type Vector struct {
 	Ranges    []Range `json:"ranges,omitempty"`
 }
 
-// Range is a schemas.Range in JSON.
+// Range is a event.Range in JSON.
 type Range struct {
 	Name   string  `json:"name"`
 	Low    float64 `json:"low"`
@@ -78,15 +78,15 @@ type Noise struct {
 }
 
 // Hashes reports whether events of a body have hashed features.
-func Hashes(b schemas.Body) bool {
+func Hashes(b event.Body) bool {
 	v, some := b.Vector()
-	return some && v.Kind == schemas.KindFeatures && !v.Optional
+	return some && v.Kind == event.KindFeatures && !v.Optional
 }
 
 // Describe returns the descriptor of an operator and its events. deviation returns the standard deviation of a released
 // number after a step. It is nil if the deviation is not known.
 func Describe(
-	o operators.Operator, c schemas.EventConfig, deviation func(step uint64) float64, batch uint64,
+	o operators.Operator, c event.Config, deviation func(step uint64) float64, batch uint64,
 ) (Descriptor, error) {
 	d := Descriptor{Operator: c.Operator, Vector: Vector{
 		Version: 1, Dimension: c.Dimension, Bias: c.Features.Bias, Norm: c.Features.Norm,
@@ -178,23 +178,23 @@ func (v Vector) names() []Name {
 }
 
 func (v Vector) name(name, token string) Name {
-	index, sign := schemas.Place(token, v.Dimension)
+	index, sign := event.Place(token, v.Dimension)
 	return Name{name, index, sign}
 }
 
 // Features returns the decoder's configuration of features.
-func (v Vector) Features() schemas.FeatureConfig {
-	c := schemas.FeatureConfig{Bias: v.Bias, Norm: v.Norm}
+func (v Vector) Features() event.FeatureConfig {
+	c := event.FeatureConfig{Bias: v.Bias, Norm: v.Norm}
 	for _, r := range v.Ranges {
-		c.Ranges = append(c.Ranges, schemas.Range(r))
+		c.Ranges = append(c.Ranges, event.Range(r))
 	}
 	return c
 }
 
 // Same reports whether a configuration turns events into the same vectors.
-func (v Vector) Same(c schemas.EventConfig) bool {
+func (v Vector) Same(c event.Config) bool {
 	f := c.Features
-	ranges := slices.EqualFunc(v.Ranges, f.Ranges, func(a Range, b schemas.Range) bool { return schemas.Range(a) == b })
+	ranges := slices.EqualFunc(v.Ranges, f.Ranges, func(a Range, b event.Range) bool { return event.Range(a) == b })
 	return v.Dimension == c.Dimension && v.Bias == f.Bias && v.Norm == f.Norm && ranges
 }
 
@@ -209,7 +209,7 @@ func ParseDescriptor(text []byte) (Descriptor, error) {
 	}
 	v := d.Vector
 	switch {
-	case v.Version == 0 || v.Dimension < 1 || v.Dimension > schemas.MaxDimension:
+	case v.Version == 0 || v.Dimension < 1 || v.Dimension > event.MaxDimension:
 		return d, ErrDescriptor
 	case v.Version != 1:
 		return d, fmt.Errorf("a descriptor of vectors of version %d: this program knows version 1", v.Version)
@@ -224,9 +224,9 @@ func ParseDescriptor(text []byte) (Descriptor, error) {
 
 // Events returns the configuration of events to score: JSON records as the deployment maps them, without their label
 // and other members.
-func (d *Descriptor) Events(maxBytes int) (schemas.EventConfig, error) {
+func (d *Descriptor) Events(maxBytes int) (event.Config, error) {
 	body, _ := loss.Body("squared", d.Vector.Dimension)
-	c := schemas.EventConfig{
+	c := event.Config{
 		Body: body, Dimension: d.Vector.Dimension, MaxBytes: maxBytes, Features: d.Vector.Features(), Unlabelled: true,
 	}
 	if d.Map != nil {
@@ -235,7 +235,7 @@ func (d *Descriptor) Events(maxBytes int) (schemas.EventConfig, error) {
 			return c, fmt.Errorf("the descriptor's mapping: %w", err)
 		}
 		vector, _ := body.Vector()
-		c.Foreign = m.Scoring(vector.Name).Opener(mapping.JSON(schemas.UnknownIsFree))
+		c.Foreign = m.Scoring(vector.Name).Opener(mapping.JSON(event.UnknownIsFree))
 	}
 	return c, c.Validate()
 }

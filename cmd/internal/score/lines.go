@@ -8,12 +8,13 @@ import (
 	"io"
 	"time"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Asked says how events are encoded, and which stream's model scores them.
 type Asked struct {
-	Decoder schemas.EventDecoder
+	Decoder event.Decoder
 	Longest int    // longest event, bytes
 	Stream  string // stream whose model scores; "": the only one, or the one that the record key decides
 	Keyed   bool   // each line is the record key of the event, a tab, and the event
@@ -26,7 +27,7 @@ func (m *Models) Lines(in io.Reader, out io.Writer, a Asked) error {
 	if a.Keyed {
 		longest += longestKey
 	}
-	lines, w := schemas.NewLines(in, longest), bufio.NewWriter(out)
+	lines, w := text.NewLines(in, longest), bufio.NewWriter(out)
 	var answer []byte
 	bad := 0
 	for total := 0; ; total++ {
@@ -65,14 +66,14 @@ const longestKey = 64 << 10
 
 // appendScored appends the answer to an event; problem says why the event has no score.
 func (m *Models) appendScored(
-	dst []byte, decoder schemas.EventDecoder, event []byte, stream string, key []byte,
+	dst []byte, decoder event.Decoder, line []byte, stream string, key []byte,
 ) (answer []byte, problem string) {
 	model, err := m.Of(stream, key)
 	if err != nil {
 		return appendProblem(dst, err.Error()), err.Error()
 	}
-	var e schemas.Event
-	if code := decoder.Decode(&e, event); code != schemas.OK {
+	var e event.Event
+	if code := decoder.Decode(&e, line); code != text.OK {
 		return appendProblem(dst, code.String()), code.String()
 	}
 	return m.AppendAnswer(dst, model, e.Vector, time.Now()), ""

@@ -12,7 +12,8 @@ import (
 	"sync"
 
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 )
 
 // Model is the newest decision of a stream. A Model is never modified.
@@ -50,9 +51,9 @@ func NewModels(d Descriptor, partitions int) *Models {
 }
 
 // Take parses a published decision of a partition; partition is −1 if it is not known. recorded is the timestamp of the
-// decision's record, ms, or schemas.NoTime.
+// decision's record, ms, or decision.NoTime.
 func (m *Models) Take(partition int32, recorded int64, value []byte) error {
-	d, err := schemas.ParseDecision(value)
+	d, err := decision.Parse(value)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 			len(d.Point), weights)
 	}
 	model := &Model{Stream: d.Stream, Step: d.Step, Time: recorded, Weights: d.Point, partition: partition}
-	if ms := d.Time(); ms != schemas.NoTime {
+	if ms := d.Time(); ms != decision.NoTime {
 		model.Time, model.Events = ms, true
 	}
 	if m.Descriptor.Noise != nil {
@@ -156,7 +157,7 @@ func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
 		}
 		m = NewModels(d, 0)
 	}
-	for line, err := range schemas.NewLines(decisions, maxDecision).All() {
+	for line, err := range text.NewLines(decisions, maxDecision).All() {
 		switch {
 		case err != nil:
 			return nil, err
@@ -170,7 +171,7 @@ func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
 		case len(line.Value) == 0:
 			continue
 		}
-		if err := m.Take(-1, schemas.NoTime, line.Value); err != nil {
+		if err := m.Take(-1, decision.NoTime, line.Value); err != nil {
 			return nil, fmt.Errorf("line %d of the decisions: %w", line.Number+1, err)
 		}
 	}

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"oriel/operators/loss"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 const dimension = 8
@@ -28,16 +30,16 @@ func described() Descriptor {
 	return d
 }
 
-func config(d Descriptor) schemas.EventConfig {
+func config(d Descriptor) event.Config {
 	body, _ := loss.Body("squared", dimension)
-	return schemas.EventConfig{
+	return event.Config{
 		Body: body, Dimension: dimension, MaxBytes: 1 << 10, Features: d.Vector.Features(), Unlabelled: true,
 	}
 }
 
-func opened(t testing.TB, d Descriptor) schemas.EventDecoder {
+func opened(t testing.TB, d Descriptor) event.Decoder {
 	t.Helper()
-	decoder, err := schemas.OpenDecoder(config(d))
+	decoder, err := event.OpenDecoder(config(d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,19 +47,19 @@ func opened(t testing.TB, d Descriptor) schemas.EventDecoder {
 }
 
 // decision returns a decision of a stream with weights 1, 2, 3, …
-func decision(stream string, step uint64, extras ...schemas.Extra) []byte {
-	values := make([]schemas.ExtraValue, len(extras))
+func decisionLine(stream string, step uint64, extras ...decision.Extra) []byte {
+	values := make([]decision.ExtraValue, len(extras))
 	for i, x := range extras {
-		if x.Kind == schemas.ExtraNumbers {
+		if x.Kind == decision.ExtraNumbers {
 			values[i].Numbers = []float64{1, 2, 3, 4, 5, 6, 7, 8}
 		}
 	}
-	c := schemas.DecisionConfig{Stream: stream, Mechanism: "blt", Adjacency: "replace", Unit: "event"}
-	at := schemas.NoTime
+	c := decision.Config{Stream: stream, Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	at := decision.NoTime
 	if extras != nil {
 		at = 1e12
 	}
-	return schemas.NewEncoder(c, extras).AppendTimed(nil, step, step, at, []float64{1, 2, 3, 4, 5, 6, 7, 8}, values)
+	return decision.NewEncoder(c, extras).AppendTimed(nil, step, step, at, []float64{1, 2, 3, 4, 5, 6, 7, 8}, values)
 }
 
 func taken(t testing.TB, d Descriptor, partitions int, decisions ...[]byte) *Models {
@@ -97,13 +99,13 @@ func read(t testing.TB, text []byte) answered {
 
 // TestScoreIsOfTheWeights compares scores with sums by hand, with noise of each kind.
 func TestScoreIsOfTheWeights(t *testing.T) {
-	v := schemas.Vector{Indices: []int32{6, 1}, Values: []float64{0.6, -0.8}}
+	v := event.Vector{Indices: []int32{6, 1}, Values: []float64{0.6, -0.8}}
 	now := time.UnixMilli(5e11 + 2500)
 	value, noise := 0.6*7-0.8*2+10, 1.0 // noise: deviation at step 4 for a vector of norm 1
 	p := 1 / (1 + math.Exp(-value))
 	for _, c := range []struct {
 		change    func(*Descriptor)
-		extras    []schemas.Extra
+		extras    []decision.Extra
 		score     float64
 		deviation float64
 		most      float64
@@ -114,14 +116,14 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 		{func(d *Descriptor) { d.Predicts, d.Noise = Mean, nil }, nil, value, -1, 0},
 		{
 			func(d *Descriptor) { d.Predicts, d.Noise = Mean, nil },
-			[]schemas.Extra{{Name: "deviation", Kind: schemas.ExtraNumbers}},
+			[]decision.Extra{{Name: "deviation", Kind: decision.ExtraNumbers}},
 			value, math.Hypot(0.6*7, 0.8*2), 0.6*7 + 0.8*2,
 		},
 	} {
 		d := described()
 		d.Offset = 10
 		c.change(&d)
-		m := taken(t, d, 1, decision("trips", 4, c.extras...))
+		m := taken(t, d, 1, decisionLine("trips", 4, c.extras...))
 		model, err := m.Of("", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -161,11 +163,11 @@ func TestDescriptorMapsRawRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoder, err := schemas.OpenDecoder(c)
+		decoder, err := event.OpenDecoder(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said, _ := taken(t, d, 1, decision("trips", 4)).appendScored(nil, decoder, []byte(record), "", nil)
+		said, _ := taken(t, d, 1, decisionLine("trips", 4)).appendScored(nil, decoder, []byte(record), "", nil)
 		return read(t, said)
 	}
 	want := answer(d, `{"features":{"carrier":"UA","income":12.5,"hour":1}}`)
@@ -190,18 +192,18 @@ func TestDescriptorMapsRawRecords(t *testing.T) {
 // TestTimeOfZeroIsATime checks that a decision of events at the very start of 1970 has a time and an age, and that one
 // without any time has neither.
 func TestTimeOfZeroIsATime(t *testing.T) {
-	c := schemas.DecisionConfig{Stream: "trips", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
-	for _, at := range []int64{0, schemas.NoTime} {
+	c := decision.Config{Stream: "trips", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	for _, at := range []int64{0, decision.NoTime} {
 		m := NewModels(described(), 1)
 		point := make([]float64, dimension)
-		if err := m.Take(0, schemas.NoTime, schemas.NewEncoder(c, nil).AppendTimed(nil, 1, 1, at, point, nil)); err != nil {
+		if err := m.Take(0, decision.NoTime, decision.NewEncoder(c, nil).AppendTimed(nil, 1, 1, at, point, nil)); err != nil {
 			t.Fatal(err)
 		}
 		model, err := m.Of("trips", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := string(m.AppendAnswer(nil, model, schemas.Vector{Values: point}, time.UnixMilli(2500)))
+		said := string(m.AppendAnswer(nil, model, event.Vector{Values: point}, time.UnixMilli(2500)))
 		if timed := strings.Contains(said, `"time":0,"clock":"events","age":2.5,`); timed != (at == 0) || strings.Contains(said, "age") != timed {
 			t.Errorf("time %d: %s", at, said)
 		}
@@ -212,12 +214,12 @@ func TestTimeOfZeroIsATime(t *testing.T) {
 func TestRewardsAreOfEachArm(t *testing.T) {
 	d := described()
 	d.Predicts, d.Arms, d.Vector.Dimension, d.Offset = Reward, []string{"late", "on time"}, 4, 0.5
-	m := taken(t, d, 1, decision("0", 1))
+	m := taken(t, d, 1, decisionLine("0", 1))
 	model, err := m.Of("0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := read(t, m.AppendAnswer(nil, model, schemas.Vector{Values: []float64{0, 1, 0, 0}}, time.Now()))
+	a := read(t, m.AppendAnswer(nil, model, event.Vector{Values: []float64{0, 1, 0, 0}}, time.Now()))
 	if len(a.Scores) != 2 || a.Scores["late"] != 2.5 || a.Scores["on time"] != 6.5 {
 		t.Errorf("%+v", a)
 	}
@@ -226,7 +228,7 @@ func TestRewardsAreOfEachArm(t *testing.T) {
 // TestModelsAreFoundByStreamOrKey checks the choice of a model. For a key, it must be the model of the partition that
 // Kafka chooses.
 func TestModelsAreFoundByStreamOrKey(t *testing.T) {
-	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
+	m := taken(t, described(), 3, decisionLine("0", 1), decisionLine("1", 7), decisionLine("2", 1))
 	for _, c := range []struct {
 		stream, key, found string
 		err                error
@@ -255,7 +257,7 @@ func TestModelsAreFoundByStreamOrKey(t *testing.T) {
 // TestLinesHaveAnAnswerEach checks that each line has an answer, and that answers to bad lines contain nothing of the
 // lines.
 func TestLinesHaveAnAnswerEach(t *testing.T) {
-	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
+	m := taken(t, described(), 3, decisionLine("0", 1), decisionLine("1", 7), decisionLine("2", 1))
 	in := "JFK\t{\"features\":{\"hour\":3}}\nLGA\t{\"secret\":1}\nno tab\nLGA\t{\"features\":{\"a\":\"b\"},\"label\":7}\n"
 	var out bytes.Buffer
 	err := m.Lines(strings.NewReader(in), &out, Asked{Decoder: opened(t, m.Descriptor), Longest: 1 << 10, Keyed: true})
@@ -277,7 +279,7 @@ func TestLinesHaveAnAnswerEach(t *testing.T) {
 // TestLinesAnswerBeforeTheNextOne checks that each line is answered before the next line is read, because a co-process
 // needs this.
 func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
-	m := taken(t, described(), 1, decision("0", 1))
+	m := taken(t, described(), 1, decisionLine("0", 1))
 	asks, in := io.Pipe()
 	answers, out := io.Pipe()
 	done := make(chan error, 1)
@@ -303,8 +305,8 @@ func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 // without contents of events.
 func TestServerKeepsItsLimits(t *testing.T) {
 	d := described()
-	m := taken(t, d, 3, decision("0", 1), decision("1", 7), decision("2", 1))
-	server, err := m.NewServer(func() (schemas.EventDecoder, error) { return opened(t, d), nil }, Asked{Longest: 64})
+	m := taken(t, d, 3, decisionLine("0", 1), decisionLine("1", 7), decisionLine("2", 1))
+	server, err := m.NewServer(func() (event.Decoder, error) { return opened(t, d), nil }, Asked{Longest: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,14 +345,14 @@ func TestServerKeepsItsLimits(t *testing.T) {
 func TestWeightsHaveNamesAndSigns(t *testing.T) {
 	d := described()
 	d.Named([]string{"carrier=UA", ""})
-	m := taken(t, d, 1, decision("0", 4))
+	m := taken(t, d, 1, decisionLine("0", 4))
 	model, err := m.Of("", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	decoder := opened(t, d)
-	var e schemas.Event
-	if code := decoder.Decode(&e, []byte(`{"features":{"carrier":"UA"}}`)); code != schemas.OK {
+	var e event.Event
+	if code := decoder.Decode(&e, []byte(`{"features":{"carrier":"UA"}}`)); code != text.OK {
 		t.Fatal(code)
 	}
 	sign := e.Vector.Values[0] / math.Abs(e.Vector.Values[0])
@@ -377,7 +379,7 @@ func TestFilesOfDecisions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := fmt.Sprintf("%s\n%s\n", decision("0", 1), decision("0", 2))
+	lines := fmt.Sprintf("%s\n%s\n", decisionLine("0", 1), decisionLine("0", 2))
 	for name, of := range map[string]func() (*Models, error){
 		"in front": func() (*Models, error) { return ReadModels(strings.NewReader(string(text)+"\n"+lines), nil) },
 		"beside":   func() (*Models, error) { return ReadModels(strings.NewReader(lines), bytes.NewReader(text)) },
@@ -410,7 +412,7 @@ func TestNoiseBetweenRows(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"features\":{\"hour\":3}}\n\n{\"features\":{\"indices\":[1],\"values\":[1e308]}}"))
 	f.Add([]byte("k\t{\"features\":[1,2,3,4,5,6,7,8]}\nk\t{"))
-	m := taken(f, described(), 2, decision("0", 1), decision("1", 2))
+	m := taken(f, described(), 2, decisionLine("0", 1), decisionLine("1", 2))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, keyed := range []bool{false, true} {
 			var out bytes.Buffer
@@ -433,7 +435,7 @@ func FuzzLines(f *testing.F) {
 }
 
 func BenchmarkLine(b *testing.B) {
-	m := taken(b, described(), 1, decision("0", 1))
+	m := taken(b, described(), 1, decisionLine("0", 1))
 	decoder, answer := opened(b, m.Descriptor), []byte(nil)
 	event := []byte(`{"features":{"carrier":"UA","origin":"JFK","hour":17,"distance":1400,"day":"fri","dest":"LAX"}}`)
 	b.ReportAllocs()

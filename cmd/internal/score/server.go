@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Limits of the server. A score takes microseconds. A slow client must not keep a connection, and no client may use up
@@ -31,8 +32,8 @@ const (
 
 // NewServer returns a server of POST /score, whose body is an event. It writes no log, because events are private. open
 // makes a decoder. a applies to requests that name neither a stream nor a key.
-func (m *Models) NewServer(open func() (schemas.EventDecoder, error), a Asked) (*http.Server, error) {
-	decoders := make(chan schemas.EventDecoder, concurrent)
+func (m *Models) NewServer(open func() (event.Decoder, error), a Asked) (*http.Server, error) {
+	decoders := make(chan event.Decoder, concurrent)
 	for range concurrent {
 		d, err := open()
 		if err != nil {
@@ -48,8 +49,8 @@ func (m *Models) NewServer(open func() (schemas.EventDecoder, error), a Asked) (
 	}, nil
 }
 
-func (m *Models) serve(w http.ResponseWriter, r *http.Request, decoders chan schemas.EventDecoder, a Asked) {
-	event, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(a.Longest)))
+func (m *Models) serve(w http.ResponseWriter, r *http.Request, decoders chan event.Decoder, a Asked) {
+	line, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(a.Longest)))
 	if err != nil {
 		status, large := http.StatusBadRequest, (*http.MaxBytesError)(nil)
 		if errors.As(err, &large) {
@@ -60,7 +61,7 @@ func (m *Models) serve(w http.ResponseWriter, r *http.Request, decoders chan sch
 	}
 	wait, stop := time.NewTimer(waitTimeout), r.Context().Done()
 	defer wait.Stop()
-	var decoder schemas.EventDecoder
+	var decoder event.Decoder
 	select {
 	case decoder = <-decoders:
 	case <-stop:
@@ -89,8 +90,8 @@ func (m *Models) serve(w http.ResponseWriter, r *http.Request, decoders chan sch
 		answer(w, http.StatusBadRequest, appendProblem(nil, err.Error()))
 		return
 	}
-	var e schemas.Event
-	if code := decoder.Decode(&e, event); code != schemas.OK {
+	var e event.Event
+	if code := decoder.Decode(&e, line); code != text.OK {
 		answer(w, http.StatusUnprocessableEntity, appendProblem(nil, code.String()))
 		return
 	}

@@ -16,7 +16,7 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/decay"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 var allFlights = flag.String("flights", "", "CSV of flights with columns carrier, origin, hour, arr_delay: "+
@@ -87,7 +87,7 @@ func TestAggregateCovers(t *testing.T) {
 	shares, squares, n := map[string]share{}, 0.0, 0.0
 	for seed := range seeds {
 		for _, r := range f.Read(f.Topic("decisions"), int32(seed), false) {
-			d, err := schemas.ParseDecision(r.Value)
+			d, err := decision.Parse(r.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func reportShares(t *testing.T, shares map[string]share, away float64, least ...
 
 // judged adds a view's intervals to shares. It returns the sum of the squared errors of counts, in units of their
 // stated deviations, and the number of these errors.
-func judged(t *testing.T, d schemas.Decision, view int, truth []moments, seed int, shares map[string]share,
+func judged(t *testing.T, d decision.Decision, view int, truth []moments, seed int, shares map[string]share,
 ) (squares, n float64) {
 	t.Helper()
 	cells := len(truth)
@@ -194,9 +194,9 @@ func judged(t *testing.T, d schemas.Decision, view int, truth []moments, seed in
 }
 
 // memberOf returns the numbers of a member of a decision.
-func memberOf(t *testing.T, d schemas.Decision, name string) (numbers []float64) {
+func memberOf(t *testing.T, d decision.Decision, name string) (numbers []float64) {
 	t.Helper()
-	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })
+	i := slices.IndexFunc(d.Extras, func(x decision.ExtraMember) bool { return x.Name == name })
 	if i < 0 {
 		t.Fatalf("no %s", name)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/decay"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // weighted is a value with its decayed weight.
@@ -35,7 +35,7 @@ func TestAggregateCoversArmsAndQuantiles(t *testing.T) {
 	truths, shares := map[[2]int][][]weighted{}, map[string]share{}
 	for seed := range seeds {
 		for _, r := range f.Read(f.Topic("decisions"), int32(seed), false) {
-			d, err := schemas.ParseDecision(r.Value)
+			d, err := decision.Parse(r.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func totals(all []weighted) (n, sum float64) {
 }
 
 // judgeArms adds the intervals of differences to shares, for the differences that decisions show.
-func judgeArms(t *testing.T, d schemas.Decision, view, others int, truth [][]weighted, seed int,
+func judgeArms(t *testing.T, d decision.Decision, view, others int, truth [][]weighted, seed int,
 	shares map[string]share,
 ) {
 	t.Helper()
@@ -108,7 +108,9 @@ func judgeArms(t *testing.T, d schemas.Decision, view, others int, truth [][]wei
 }
 
 // judgeQuantiles adds the intervals of quantiles to shares, for cells whose counts decisions show.
-func judgeQuantiles(t *testing.T, d schemas.Decision, view int, truth [][]weighted, seed int, shares map[string]share) {
+func judgeQuantiles(
+	t *testing.T, d decision.Decision, view int, truth [][]weighted, seed int, shares map[string]share,
+) {
 	t.Helper()
 	cells, shown := len(truth), 12*memberOf(t, d, "count_deviation")[view]
 	for name, level := range map[string]float64{"p50": 0.5, "p90": 0.9} {

@@ -18,7 +18,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/text"
 )
 
 // TestAggregateIsServed runs aggregate over the cells of a CSV file in each of its three modes, and kills the service
@@ -76,13 +77,13 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	if len(records) != whole/batch {
 		t.Fatalf("%d decisions, want %d", len(records), whole/batch)
 	}
-	last, err := schemas.ParseDecision(records[len(records)-1].Value)
+	last, err := decision.Parse(records[len(records)-1].Value)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Metrics show the first numbers of the first view.
 	f.awaitMetrics(second,
-		`statistic="count",stream="0"} `+string(schemas.AppendFloat(nil, last.Point[0]))+"\n",
+		`statistic="count",stream="0"} `+string(text.AppendFloat(nil, last.Point[0]))+"\n",
 		`oriel_number{cell="carrier=UA,hour=12:24",`)
 	second.Terminate()
 	// Compare the last view. For life there are two memories, and with the second, sums hardly decay in the test.

@@ -8,7 +8,7 @@ import (
 
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestContextsThroughKills serves contexts while the service is killed at the worst places. Each record must have one
@@ -53,7 +53,7 @@ func TestContextsThroughKills(t *testing.T) {
 		sent += each
 		for i, r := range actions(sent)[sent-each:] {
 			k := round*each + i
-			d, err := schemas.ParseDecision(r.Value)
+			d, err := decision.Parse(r.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestContextsThroughKills(t *testing.T) {
 			t.Errorf("%s: %d are there, want %d", topic, len(committed), want)
 		}
 		for _, r := range f.Read(f.Topic(topic), 0, true) {
-			d, err := schemas.ParseDecision(r.Value)
+			d, err := decision.Parse(r.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func contextOf(k int, right string) records.Record {
 }
 
 // member returns the JSON text of a member of a decision.
-func member(d schemas.Decision, name string) string {
+func member(d decision.Decision, name string) string {
 	for _, x := range d.Extras {
 		if x.Name == name {
 			return x.JSON

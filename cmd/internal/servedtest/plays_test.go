@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // answers is the number of feedback records in a round; long is the number of rounds in the long form.
@@ -28,18 +28,18 @@ var rounds = tiertest.Runs(long/2, long)
 type player struct {
 	env    map[string]string
 	member string // member of a feedback record that has the value
-	value  func(d schemas.Decision) string
-	learnt func(last schemas.Decision) bool
+	value  func(d decision.Decision) string
+	learnt func(last decision.Decision) bool
 	whole  bool // needs all rounds of the long form to learn
 }
 
 // oneArm is a player with three arms, of which the middle one is best.
 var oneArm = player{
 	env: armsEnv("left,middle,right", "20"), member: "loss",
-	value: func(d schemas.Decision) string {
+	value: func(d decision.Decision) string {
 		return []string{"0.9", "0.1", "0.8"}[int(d.Point[0])]
 	},
-	learnt: func(last schemas.Decision) bool { return last.Point[0] == 1 },
+	learnt: func(last decision.Decision) bool { return last.Point[0] == 1 },
 }
 
 // onePoint is a player whose actions are in a disc. The loss is half the squared distance from the best point.
@@ -50,8 +50,8 @@ var onePoint = player{
 		"ORIEL_DELTA": "1e-6", "ORIEL_SMOOTHING": "0.3", "ORIEL_RATE": "0.005",
 	},
 	member: "loss",
-	value:  func(d schemas.Decision) string { return decimal(fromBest(d.Point)) },
-	learnt: func(last schemas.Decision) bool { return fromBest(centreOf(last)) < 0.3*fromBest([]float64{0, 0}) },
+	value:  func(d decision.Decision) string { return decimal(fromBest(d.Point)) },
+	learnt: func(last decision.Decision) bool { return fromBest(centreOf(last)) < 0.3*fromBest([]float64{0, 0}) },
 }
 
 // oneSet is a player with four elements, of which east and west have the largest reward together. At the end it must no
@@ -63,7 +63,7 @@ func oneSet(more map[string]string, found func(set string) bool) player {
 	maps.Copy(env, more)
 	return player{
 		env: env, member: "worth",
-		value: func(d schemas.Decision) string {
+		value: func(d decision.Decision) string {
 			worth := 0.0
 			for _, element := range d.Point {
 				if element == 1 || element == 3 {
@@ -73,7 +73,7 @@ func oneSet(more map[string]string, found func(set string) bool) player {
 			return decimal(worth)
 		},
 		whole: more["ORIEL_HORIZON"] == "",
-		learnt: func(last schemas.Decision) bool {
+		learnt: func(last decision.Decision) bool {
 			return member(last, "explores") == "0" && found(member(last, "set"))
 		},
 	}
@@ -94,7 +94,7 @@ var (
 )
 
 // centreOf returns the centre of an action of a bandit over a set.
-func centreOf(d schemas.Decision) (centre []float64) {
+func centreOf(d decision.Decision) (centre []float64) {
 	for _, extra := range d.Extras {
 		if extra.Name == "centre" && json.Unmarshal([]byte(extra.JSON), &centre) == nil {
 			return centre
@@ -133,7 +133,7 @@ func playsThroughKills(t *testing.T, p player) {
 	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(count), "ORIEL_DELAY": "2"})
 	f.Must("topics")
 
-	out := map[uint64]schemas.Decision{} // published actions, by number
+	out := map[uint64]decision.Decision{} // published actions, by number
 	// Kill during the opening, then during the first actions after the repeated opening, and then during these actions
 	// again.
 	for _, place := range []string{"produced:1", "produced:2", "produced:1"} {
@@ -166,7 +166,7 @@ func playsThroughKills(t *testing.T, p player) {
 		}
 		var events []records.Record
 		for _, r := range all[round*offered : (round+1)*offered] {
-			d, err := schemas.ParseDecision(r.Value)
+			d, err := decision.Parse(r.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +230,7 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 	t.Helper()
 	values := map[uint64]string{}
 	for _, r := range f.Read(f.Topic("decisions"), 0, true) {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 		t.Fatalf("%d plays went out, want %d", len(committed), offered*rounds)
 	}
 	for i, r := range committed {
-		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i/offered) {
+		if d, err := decision.Parse(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i/offered) {
 			t.Fatalf("place %d holds play %d of step %d: %v", i, d.Index, d.Step, err)
 		}
 	}
@@ -278,7 +278,7 @@ func TestCarriersAsABandit(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	f.playsOfReadme(env)
 	next, lost, late := map[string]int{}, 0.0, 0.0
-	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
+	f.carryOut(total, func(d decision.Decision, carried int) float64 {
 		arm := carriers[int(d.Point[0])]
 		minutes := flights[arm][next[arm]%len(flights[arm])]
 		next[arm]++
@@ -345,7 +345,7 @@ func TestMinutesToAllowAsABandit(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	f.playsOfReadme(repotest.SettingsIn(commands))
 	var centre []float64
-	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
+	f.carryOut(total, func(d decision.Decision, carried int) float64 {
 		centre = centreOf(d)
 		return day(flights["morning"][carried%days], flights["evening"][carried%days], d.Point)
 	})
@@ -359,7 +359,7 @@ func TestMinutesToAllowAsABandit(t *testing.T) {
 
 // carryOut sends feedback with its loss on every action as soon as the action is read, until total actions are carried
 // out. The settings must have as many actions in a round as pieces of feedback, and no delay.
-func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int) float64) {
+func (f *fixture) carryOut(total int, loss func(d decision.Decision, carried int) float64) {
 	f.T.Helper()
 	f.Must("topics")
 	running := f.Start(nil, "run")
@@ -372,7 +372,7 @@ func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int)
 		}
 		var events []records.Record
 		for _, r := range batch.Records {
-			d, err := schemas.ParseDecision(r.Value)
+			d, err := decision.Parse(r.Value)
 			if err != nil {
 				f.T.Fatal(err)
 			}

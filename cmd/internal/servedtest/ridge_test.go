@@ -10,7 +10,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestRidgeIsServed serves regression weights from private second moments and from residuals, over each kind of sum,
@@ -64,7 +64,7 @@ func servesRidge(t *testing.T, more map[string]string, audits bool) {
 	if !strings.Contains(shown, "residual_deviation=") {
 		t.Errorf("tail: %s", servicetest.EndOf(shown))
 	}
-	last, err := schemas.ParseDecision(decisions[len(decisions)-1].Value)
+	last, err := decision.Parse(decisions[len(decisions)-1].Value)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // decisionsOf sends rows of numbers to a service that publishes one decision for every `every` events. It returns the
 // decisions once all rows are consumed. Each row is an event with one member.
-func (f *fixture) decisionsOf(member string, rows [][]float64, every int) []schemas.Decision {
+func (f *fixture) decisionsOf(member string, rows [][]float64, every int) []decision.Decision {
 	f.T.Helper()
 	f.Must("topics")
 	running := f.Start(nil, "run")
@@ -33,10 +33,10 @@ func (f *fixture) decisionsOf(member string, rows [][]float64, every int) []sche
 	if len(all) != len(rows)/every {
 		f.T.Fatalf("%d decisions of %d events", len(all), len(rows))
 	}
-	decisions := make([]schemas.Decision, len(all))
+	decisions := make([]decision.Decision, len(all))
 	for i, r := range all {
 		var err error
-		if decisions[i], err = schemas.ParseDecision(r.Value); err != nil {
+		if decisions[i], err = decision.Parse(r.Value); err != nil {
 			f.T.Fatal(err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestSetsAreServed serves sets of places that cover events, and sets of elements that events reward, and kills the
@@ -67,7 +67,7 @@ func servesSets(t *testing.T, more map[string]string, audits bool) {
 		f.auditDoesNotRefute()
 	}
 	value := decisions[len(decisions)-1].Value
-	last, err := schemas.ParseDecision(value)
+	last, err := decision.Parse(value)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestSparseDecisionsAreServed serves flows through a grid that start as one path, through kills. Published decisions
@@ -46,8 +46,8 @@ func TestSparseDecisionsAreServed(t *testing.T) {
 	decisions, shown := f.servedThroughKills(list)
 	f.auditDoesNotRefute()
 	for _, r := range decisions {
-		d, err := schemas.ParseDecision(r.Value)
-		if err != nil || d.Form != schemas.Sparse || len(d.Point) != 40 || math.Abs(d.Point[0]+d.Point[1]-2) > 1e-9 {
+		d, err := decision.Parse(r.Value)
+		if err != nil || d.Form != decision.Sparse || len(d.Point) != 40 || math.Abs(d.Point[0]+d.Point[1]-2) > 1e-9 {
 			t.Fatalf("%v: %s", err, r.Value)
 		}
 	}

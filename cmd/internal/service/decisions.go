@@ -10,7 +10,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // AsOpened returns the settings of a deployment and its model with the id of the decisions' schema that the deployment
@@ -43,7 +43,7 @@ func registerDecisions(
 	if err != nil {
 		return 0, err
 	}
-	kind, text := strings.ToUpper(s.DecisionsFormat), string(schemas.EncodingSchema(s.Encoding()))
+	kind, text := strings.ToUpper(s.DecisionsFormat), string(decision.EncodingSchema(s.Encoding()))
 	var first uint32
 	for _, topic := range []string{c.Decisions, c.Second} {
 		if topic == "" {

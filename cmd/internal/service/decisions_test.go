@@ -13,7 +13,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestTheSchemaOfDecisionsIsRegistered checks that `oriel topics` registers the schema of decisions and freezes the id
@@ -45,7 +45,7 @@ func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 	f.AwaitTaken(time.Minute, 10)
 	running.Terminate()
 	f.CheckHistory(0, 10)
-	f.name(id, schemas.Protobuf)
+	f.name(id, decision.Protobuf)
 	f.Compares(checkpoint, 4)
 	letters := f.Letters(0)
 	if got := servicetest.Reasons(letters); !slices.Equal(got, []string{"5 json_syntax"}) {
@@ -73,10 +73,10 @@ func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 }
 
 // name checks that all decisions name the schema with this id.
-func (f *fixture) name(id uint32, encoding schemas.Encoding) {
+func (f *fixture) name(id uint32, encoding decision.Encoding) {
 	f.T.Helper()
 	for _, r := range f.Read(f.Topic("decisions"), 0, false) {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		if err != nil || d.SchemaID != id || d.Encoding != encoding || r.Value[0] != 0 {
 			f.T.Fatalf("offset %d: %v, id %d of encoding %d, want id %d", r.Offset, err, d.SchemaID, d.Encoding, id)
 		}

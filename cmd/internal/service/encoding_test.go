@@ -8,7 +8,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestDecisionsInEveryEncodingAreServed runs a chain of deployments with different encodings, each of which continues
@@ -20,14 +20,14 @@ func TestDecisionsInEveryEncodingAreServed(t *testing.T) {
 	more := forgetting()
 	more["ORIEL_DECISION_GAUGES"] = "8"
 	f := newFixture(t, 1, more)
-	encodings := []schemas.Encoding{schemas.Protobuf, schemas.Avro}
-	encodings = tiertest.Runs(encodings, append(encodings, schemas.JSON))
+	encodings := []decision.Encoding{decision.Protobuf, decision.Avro}
+	encodings = tiertest.Runs(encodings, append(encodings, decision.JSON))
 	events := servicetest.Events(0, each*len(encodings))
 	for i, encoding := range encodings {
 		if i > 0 {
 			f = f.after(nil)
 		}
-		f.Env["ORIEL_DECISIONS_FORMAT"] = schemas.Encodings[encoding]
+		f.Env["ORIEL_DECISIONS_FORMAT"] = decision.Encodings[encoding]
 		f.Must("topics")
 		running := f.Start(nil, "run")
 		f.Send(0, events[i*each:][:each]...)
@@ -44,7 +44,7 @@ func TestDecisionsInEveryEncodingAreServed(t *testing.T) {
 		}
 		f.CheckHistory(0, each)
 		if last.Encoding != encoding {
-			t.Errorf("decisions in %s, want %s", schemas.Encodings[last.Encoding], schemas.Encodings[encoding])
+			t.Errorf("decisions in %s, want %s", decision.Encodings[last.Encoding], decision.Encodings[encoding])
 		}
 	}
 	const setting = "ORIEL_DECISIONS_FORMAT"

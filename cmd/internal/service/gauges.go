@@ -6,7 +6,7 @@ import (
 	"oriel/operators"
 	"oriel/pipeline/metrics"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // shownNumbers returns the description of the numbers in decisions that metrics need. It is nil if decisions contain no
@@ -16,7 +16,7 @@ func shownNumbers(numbers *operators.Numbers) *metrics.Numbers {
 		return nil
 	}
 	shown := &metrics.Numbers{Read: func(d notice.Decided) (values, low, high []float64, err error) {
-		all, err := numbers.Read(schemas.Decision{Point: d.Point, Extras: d.Extras})
+		all, err := numbers.Read(decision.Decision{Point: d.Point, Extras: d.Extras})
 		for _, x := range all {
 			if !x.Shown {
 				x.Value, x.Low, x.High = math.NaN(), math.NaN(), math.NaN()

@@ -10,7 +10,7 @@ import (
 	"oriel/cmd/internal/replay"
 	"oriel/operators"
 	"oriel/pipeline/notice"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestGaugesLeaveOutNoise covers a number that a decision marks as noise: neither its value nor the ends of its
@@ -24,7 +24,7 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 	operator := learner.Operator()
 	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
 	line := decisiontest.Replay(t, decisiontest.Model(t, s), replay.Options{Seed: strings.Repeat("5eed", 16)}, events)
-	d, err := schemas.ParseDecision(bytes.TrimSpace(line))
+	d, err := decision.Parse(bytes.TrimSpace(line))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deadletters"
 	"oriel/pipeline/deployment"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/state"
 )
 
@@ -43,7 +43,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", h.version)
 	err = deadletters.New(d, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,
-		Decoder: func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder {
+		Decoder: func(config string, frozen func() (state.Schemas, error)) event.Decoder {
 			return settings.DecoderOf(config, h.Environ, frozen)
 		},
 	}).Run(ctx)

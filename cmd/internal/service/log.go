@@ -110,7 +110,7 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 // logAges logs ε by age for one event and, if the unit of privacy has several events, for a unit that has events all
 // the time.
 func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
-	if name := g.Scope.Words().Age; name != "" {
+	if name := g.Words().Age; name != "" {
 		log.Info("epsilon "+name, "partition", partition, "epsilon", g.Epsilon, "delta", g.Delta)
 		return
 	}
@@ -121,10 +121,10 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 		}
 		log.Info("epsilon by age", append(values, "delta", g.Delta, "of", of)...)
 	}
-	line(g.Unit.Words().Aged, g.Scope.Logged(), g.AtAge)
+	line(g.Words().Aged, g.Words().Logged, g.AtAge)
 	if _, several := g.Unit.EventSeparation(); several {
 		all := func(age protection.Age) dp.Budget { return g.AtAll(age.Steps) }
-		line("all events of a user since the first", g.Scope.Ages(), all)
+		line("all events of a user since the first", g.Words().Ages, all)
 	}
 }
 

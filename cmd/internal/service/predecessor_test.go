@@ -12,7 +12,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // after returns a deployment on the input of f that continues f's deployment, with a master key of its own.
@@ -33,10 +33,10 @@ func (f *fixture) after(more map[string]string) *fixture {
 }
 
 // points returns the committed decisions of partition 0.
-func (f *fixture) points() (all []schemas.Decision) {
+func (f *fixture) points() (all []decision.Decision) {
 	f.T.Helper()
 	for _, r := range f.Read(f.Topic("decisions"), 0, false) {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		if err != nil {
 			f.T.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // TestANewDeploymentMustChooseItsStreams checks that ORIEL_STREAM is required if the input has several partitions. If
@@ -108,7 +108,7 @@ func TestOneStreamTakesAllPartitions(t *testing.T) {
 	running.Terminate()
 	decisions := f.Read(f.Topic("decisions"), 0, false)
 	for i, r := range decisions {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		if err != nil || d.Stream != f.Env["ORIEL_INPUT_TOPIC"] || d.Step != uint64(i)+1 {
 			t.Fatalf("decision %d is of step %d of %q: %v", i, d.Step, d.Stream, err)
 		}

@@ -23,7 +23,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/replay"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 	"oriel/state/local"
 )
@@ -223,7 +223,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	f.T.Helper()
 	values := map[uint64][]byte{}
 	for _, r := range f.Read(f.Topic("decisions"), 0, true) {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		if err != nil {
 			f.T.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 		f.T.Errorf("%d decisions are committed, want %d", len(committed), want)
 	}
 	for i, r := range committed {
-		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64((i+1)*every) {
+		if d, err := decision.Parse(r.Value); err != nil || d.Index != uint64((i+1)*every) {
 			f.T.Fatalf("place %d holds decision %d", i, d.Index)
 		}
 	}
@@ -357,7 +357,7 @@ func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 			f, _ := opened(t, nil, servicetest.Events(0, 20))
 			f.Send(0, servicetest.Events(20, 10)...)
 			f.forge(part, nil, func(r records.Record) []byte {
-				if d, err := schemas.ParseDecision(r.Value); err == nil && d.Index == 25 {
+				if d, err := decision.Parse(r.Value); err == nil && d.Index == 25 {
 					return otherDecision(r.Value)
 				}
 				if part == statusesPart {

@@ -16,7 +16,7 @@ import (
 
 	"oriel/cmd/internal/doctor"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // PageAddress returns the address of a service's pages, without a slash at the end.
@@ -95,7 +95,7 @@ func (f *Fixture) CheckHistory(p int32, steps int) {
 	values := map[identity][]byte{}
 	aborted := 0
 	for _, r := range f.Read(f.Topic("decisions"), p, true) {
-		d, err := schemas.ParseDecision(r.Value)
+		d, err := decision.Parse(r.Value)
 		if err != nil {
 			t.Fatalf("partition %d offset %d: %v", p, r.Offset, err)
 		}
@@ -114,7 +114,7 @@ func (f *Fixture) CheckHistory(p int32, steps int) {
 		t.Errorf("partition %d: %d decisions committed, want %d", p, len(committed), steps)
 	}
 	for i, r := range committed {
-		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) ||
+		if d, err := decision.Parse(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) ||
 			string(r.Key) != f.stream(p) {
 			t.Fatalf("partition %d: place %d holds index %d", p, i, d.Index)
 		}

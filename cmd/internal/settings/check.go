@@ -5,7 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // check validates the settings for a command that needs these groups. A rule that needs several packages (a tree's
@@ -34,7 +34,7 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 			"the same as the group of oriel run")
 	}
 	if slices.Contains(needs, Events) || slices.Contains(needs, Operator) {
-		p.Want("DECISIONS_SCHEMA_ID", s.DecisionsSchemaID == 0 || s.Encoding() != schemas.JSON,
+		p.Want("DECISIONS_SCHEMA_ID", s.DecisionsSchemaID == 0 || s.Encoding() != decision.JSON,
 			"set, but decisions in JSON name no schema; set ORIEL_DECISIONS_FORMAT")
 	}
 	// The rules of an unknown mechanism would blame other settings.

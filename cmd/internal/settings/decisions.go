@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"strconv"
 
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
 // FreezesSchemaID reports whether decisions name the schema id that `oriel topics` froze, if it froze one. This holds
 // if decisions are not JSON and ORIEL_DECISIONS_SCHEMA_ID is not set.
-func (s Settings) FreezesSchemaID() bool { return s.Encoding() != schemas.JSON && !s.namesID }
+func (s Settings) FreezesSchemaID() bool { return s.Encoding() != decision.JSON && !s.namesID }
 
 // RegistersDecisions reports whether `oriel topics` registers the schema of decisions when it opens the deployment.
 func (s Settings) RegistersDecisions() bool { return s.SchemaRegistry != "" && s.FreezesSchemaID() }
@@ -23,7 +23,7 @@ func (s Settings) WithSchemaID(id uint32) Settings {
 
 // DecidesAs reports whether a deployment's configuration has the same encoding of decisions.
 func (s Settings) DecidesAs(config string) bool {
-	return cmp.Or(state.ConfigValue(config, "DECISIONS_FORMAT"), schemas.Encodings[schemas.JSON]) == s.DecisionsFormat
+	return cmp.Or(state.ConfigValue(config, "DECISIONS_FORMAT"), decision.Encodings[decision.JSON]) == s.DecisionsFormat
 }
 
 // Opened returns the settings with the id of the decisions' schema that a deployment froze in its configuration when it

@@ -5,7 +5,7 @@ import (
 
 	"oriel/cmd/internal/registry"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/state"
 )
 
@@ -13,7 +13,7 @@ import (
 // event's deployment, which has only digests of lists and files. So if decoding needs a list or a file (for example the
 // columns of aggregate, a mapping or a schema), the environment must have the deployment's settings. The decoder is nil
 // if these settings are missing. frozen reads the registry's schemas that are frozen for the stream.
-func DecoderOf(config string, environ []string, frozen func() (state.Schemas, error)) schemas.EventDecoder {
+func DecoderOf(config string, environ []string, frozen func() (state.Schemas, error)) event.Decoder {
 	s, err := Load(environ, Events, Operator)
 	if err == nil {
 		s = s.Opened(config)
@@ -35,7 +35,7 @@ func DecoderOf(config string, environ []string, frozen func() (state.Schemas, er
 		}
 		c.Foreign = writers(known)
 	}
-	d, err := schemas.OpenDecoder(c)
+	d, err := event.OpenDecoder(c)
 	if err != nil {
 		return nil
 	}

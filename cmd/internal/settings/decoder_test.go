@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // TestDecodersOfAConfiguration checks that the explaining decoder is the deployment's. It must be built from the
@@ -19,7 +20,7 @@ func TestDecodersOfAConfiguration(t *testing.T) {
 			}
 			return
 		}
-		var e schemas.Event
+		var e event.Event
 		if got := d.Problem([]byte(value), d.Decode(&e, []byte(value))); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
 		}
@@ -31,7 +32,7 @@ func TestDecodersOfAConfiguration(t *testing.T) {
 	const id = `{"id":1}`
 	f(coco.Canonical(), nil, id, `unknown_name: unknown member "id": events of coco have features, label, weight`)
 	f(coco.Canonical(), []string{"ORIEL_OPERATOR=arms"}, id, `unknown_name: unknown member "id": events of coco have features, label, weight`)
-	f(coco.Canonical(), nil, `{"id":"`+strings.Repeat("x", 99)+`"}`, "too_large: "+schemas.TooLarge.Rule())
+	f(coco.Canonical(), nil, `{"id":"`+strings.Repeat("x", 99)+`"}`, "too_large: "+text.TooLarge.Rule())
 	f("OPERATOR=unheard\n", nil, id, "")
 	f("", nil, id, "")
 

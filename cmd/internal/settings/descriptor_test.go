@@ -9,7 +9,8 @@ import (
 	"oriel/cmd/internal/score"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 func describing(t *testing.T, more ...string) (Settings, score.Descriptor) {
@@ -115,13 +116,13 @@ func TestDescriptorHasTheMapping(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := []byte(`{"id":1,"late":20,"carrier":"UA","way":{"distance":"2500"}}`)
-	var events [2]schemas.Event
-	for i, c := range []schemas.EventConfig{ours, theirs} {
-		decoder, err := schemas.OpenDecoder(c)
+	var events [2]event.Event
+	for i, c := range []event.Config{ours, theirs} {
+		decoder, err := event.OpenDecoder(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if code := decoder.Decode(&events[i], record); code != schemas.OK {
+		if code := decoder.Decode(&events[i], record); code != text.OK {
 			t.Fatal(code)
 		}
 	}
@@ -138,12 +139,12 @@ func TestDescriptorHasTheMapping(t *testing.T) {
 func TestDescriptorNamesCoordinates(t *testing.T) {
 	s, d := describing(t, "ORIEL_WINDOW=16", "ORIEL_FEATURES_NORM=none")
 	c := s.EventConfig()
-	decoder, err := schemas.OpenDecoder(c)
+	decoder, err := event.OpenDecoder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e schemas.Event
-	if code := decoder.Decode(&e, []byte(`{"features":{"distance":2500,"hour":3},"label":1}`)); code != schemas.OK {
+	var e event.Event
+	if code := decoder.Decode(&e, []byte(`{"features":{"distance":2500,"hour":3},"label":1}`)); code != text.OK {
 		t.Fatal(code)
 	}
 	want := map[string]float64{

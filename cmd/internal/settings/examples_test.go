@@ -13,7 +13,9 @@ import (
 
 	"oriel/cmd/internal/registry"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 func readEnv(t *testing.T, path string) []string {
@@ -79,21 +81,21 @@ func TestExampleFilesShowEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		config := s.EventConfig()
-		decoder, err := schemas.OpenDecoder(config)
+		decoder, err := event.OpenDecoder(config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown := 0
-		text := strings.ReplaceAll(string(content), "\n# ", " ")
-		for at := strings.Index(text, "{"); at >= 0; at = strings.Index(text, "{") {
-			text = text[at:]
+		value := strings.ReplaceAll(string(content), "\n# ", " ")
+		for at := strings.Index(value, "{"); at >= 0; at = strings.Index(value, "{") {
+			value = value[at:]
 			var object json.RawMessage
-			if json.NewDecoder(strings.NewReader(text)).Decode(&object) != nil {
+			if json.NewDecoder(strings.NewReader(value)).Decode(&object) != nil {
 				object = json.RawMessage("{") // an object with an ellipsis
-			} else if code := decoder.Decode(new(schemas.Event), object); code != schemas.OK {
+			} else if code := decoder.Decode(new(event.Event), object); code != text.OK {
 				t.Errorf("%s: %s: %v", path, object, code)
 			}
-			shown, text = shown+1, text[len(object):]
+			shown, value = shown+1, value[len(object):]
 		}
 		if shown == 0 {
 			t.Errorf("%s: shows no event", path)
@@ -136,7 +138,7 @@ func TestDashboardShowsNumbersOfDecisions(t *testing.T) {
 	for _, s := range examples(t) {
 		m := s.Model()
 		for _, x := range m.Learner.Operator().Extras() {
-			if x.Kind == schemas.ExtraNumber {
+			if x.Kind == decision.ExtraNumber {
 				owners[x.Name] = append(owners[x.Name], s.Operator)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/repotest"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 const orders = `{"label":"/total>15","features":["/customer/country"]}`
@@ -79,14 +80,14 @@ func TestDecodersOfAMapping(t *testing.T) {
 	if d == nil {
 		t.Fatal("no decoder")
 	}
-	var e schemas.Event
+	var e event.Event
 	value := []byte(`{"total":[]}`)
 	const want = "label: wrong_type: /total is a list, an object or bytes; it must be a number to compare"
 	if got := d.Problem(value, d.Decode(&e, value)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if ignoring := DecoderOf(loaded(t, "ORIEL_UNKNOWN=ignore").Canonical(), nil, nil); ignoring == nil ||
-		ignoring.Decode(&e, []byte(`{"x":{"y":[1,"\n"]},"features":{"a":1},"x":2,"label":1}`)) != schemas.OK {
+		ignoring.Decode(&e, []byte(`{"x":{"y":[1,"\n"]},"features":{"a":1},"x":2,"label":1}`)) != text.OK {
 		t.Error("a decoder of the configuration alone does not pass over unknown members")
 	}
 }

@@ -9,25 +9,26 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // EventConfig returns the configuration of the decoder of events. The settings must have been loaded with the group
 // Events or Operator.
-func (s Settings) EventConfig() schemas.EventConfig { return s.decoding }
+func (s Settings) EventConfig() event.Config { return s.decoding }
 
-func (s Settings) newDecoding() (schemas.EventConfig, error) {
-	ranges, err := schemas.ParseRanges(s.FeaturesRange)
+func (s Settings) newDecoding() (event.Config, error) {
+	ranges, err := event.ParseRanges(s.FeaturesRange)
 	if err != nil {
-		return schemas.EventConfig{}, fmt.Errorf("ORIEL_FEATURES_RANGE: %w", err)
+		return event.Config{}, fmt.Errorf("ORIEL_FEATURES_RANGE: %w", err)
 	}
-	c := schemas.EventConfig{
+	c := event.Config{
 		Body: s.events.Body, Dimension: s.events.Dimension, MaxBytes: s.MaxRecordBytes,
-		Features: schemas.FeatureConfig{Bias: s.FeaturesBias, Norm: s.FeaturesNorm, Ranges: ranges},
-		Operator: s.eventsOf, Unknown: schemas.UnknownIsNull,
+		Features: event.FeatureConfig{Bias: s.FeaturesBias, Norm: s.FeaturesNorm, Ranges: ranges},
+		Operator: s.eventsOf, Unknown: event.UnknownIsNull,
 	}
 	if s.passesUnknown() {
-		c.Unknown = schemas.UnknownIsFree
+		c.Unknown = event.UnknownIsFree
 	}
 	if c.Foreign, err = s.foreign(c); err != nil {
 		return c, err
@@ -36,8 +37,8 @@ func (s Settings) newDecoding() (schemas.EventConfig, error) {
 }
 
 // Encoding returns the encoding of decisions.
-func (s Settings) Encoding() schemas.Encoding {
-	e, _ := schemas.ParseEncoding(s.DecisionsFormat) // ParseEncoding cannot fail, because check has validated the text
+func (s Settings) Encoding() decision.Encoding {
+	e, _ := decision.ParseEncoding(s.DecisionsFormat) // ParseEncoding cannot fail, because check has validated the text
 	return e
 }
 

@@ -14,7 +14,8 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/coco"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // planted is an operator for these tests. It has a setting with the name of one of coco's settings, a list, a file, and
@@ -29,8 +30,8 @@ var planted = operators.Definition{
 		{Name: "NEWER", Kind: operators.Flag, Unit: "bool", Default: "false", Text: "whether", Later: true},
 	},
 	Events: func(v *operators.Values) operators.Events {
-		body := schemas.Body{
-			Name: "planted", Text: "an event of a test", Members: []schemas.Member{{Name: "reward", Kind: schemas.KindNumber}},
+		body := event.Body{
+			Name: "planted", Text: "an event of a test", Members: []event.Member{{Name: "reward", Kind: event.KindNumber}},
 		}
 		return operators.Events{Body: body, Dimension: int(v.Count("DIMENSION")), Keyed: true}
 	},
@@ -53,10 +54,10 @@ func (o plantedOperator) Require(c *mechanisms.Config, _ []byte) error {
 	return nil
 }
 
-func (o plantedOperator) Form() schemas.Form { return schemas.Sparse }
+func (o plantedOperator) Form() decision.Form { return decision.Sparse }
 
-func (o plantedOperator) Extras() []schemas.Extra {
-	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}}
+func (o plantedOperator) Extras() []decision.Extra {
+	return []decision.Extra{{Name: "arm", Kind: decision.ExtraText}}
 }
 
 func (o plantedOperator) SecondTopic() *operators.Output { return &operators.Output{Suffix: "plays"} }
@@ -145,7 +146,7 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 		t.Errorf("plan %q: %v", plan, err)
 	}
 	operator := m.Learner.Operator()
-	if operators.FormOf(operator) != schemas.Sparse {
+	if operators.FormOf(operator) != decision.Sparse {
 		t.Error("decisions are dense")
 	}
 	if m.Events.Dimension != 3 || m.Events.Body.Name != "planted" || !m.Keyed {

@@ -7,7 +7,7 @@ import (
 
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
 )
@@ -89,9 +89,9 @@ func (s Settings) Lines() Settings {
 	return s
 }
 
-// foreign returns schemas.EventConfig.Foreign: a function that opens decoders of records that are not JSON in the
+// foreign returns event.Config.Foreign: a function that opens decoders of records that are not JSON in the
 // operator's own form. It is nil if there are none.
-func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (schemas.EventDecoder, error), error) {
+func (s Settings) foreign(c event.Config) (func(event.Config) (event.Decoder, error), error) {
 	m, open := s.mapping, mapping.JSON(c.Unknown)
 	if m != nil {
 		if _, err := m.Compile(c); err != nil {
@@ -107,7 +107,7 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 			return nil, err
 		}
 	}
-	decoder := func(c schemas.EventConfig) (schemas.EventDecoder, error) { return schemas.NewDecoder(c) }
+	decoder := func(c event.Config) (event.Decoder, error) { return event.NewJSONDecoder(c) }
 	if m != nil {
 		decoder = m.Opener(open)
 	}
@@ -134,7 +134,7 @@ func readable(plan *mapping.Plan, open mapping.OpenSource) error {
 // bySchema returns the mapping for records of a schema, and a function that opens the mapping's sources. If no mapping
 // is set, the schema must have the members of the operator's events.
 func (s Settings) bySchema(
-	c schemas.EventConfig, reader *recordschema.Schema, ids []schemaID,
+	c event.Config, reader *recordschema.Schema, ids []schemaID,
 ) (*mapping.Mapping, mapping.OpenSource, error) {
 	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // names of the settings that name schemas
 	if s.fromRegistry() {

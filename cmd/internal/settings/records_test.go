@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 const (
@@ -184,14 +185,14 @@ func TestDecodersOfFormats(t *testing.T) {
 	}
 	const confluentFraming, cloud = "ORIEL_FRAMING=confluent", "ORIEL_FRAMING=cloudevents"
 	ids, renamed := "ORIEL_SCHEMA_IDS=258,9="+folder+"older.avsc", "ORIEL_SCHEMA_IDS=258,9="+folder+"renamed.proto"
-	decode := func(s Settings, record string) (schemas.Event, schemas.Code) {
+	decode := func(s Settings, record string) (event.Event, text.Code) {
 		t.Helper()
 		c := s.EventConfig()
-		d, err := schemas.OpenDecoder(c)
+		d, err := event.OpenDecoder(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var e schemas.Event
+		var e event.Event
 		code := d.Decode(&e, []byte(record))
 		return e, code
 	}
@@ -213,7 +214,7 @@ func TestDecodersOfFormats(t *testing.T) {
 	} {
 		s := loaded(t, c.lines...)
 		got, code := decode(s, c.record)
-		if code != schemas.OK || got.Label != 1 || len(got.Vector.Values) != len(want.Vector.Values) {
+		if code != text.OK || got.Label != 1 || len(got.Vector.Values) != len(want.Vector.Values) {
 			t.Errorf("%v: %v, %v, want %v", c.lines, code, got, want)
 			continue
 		}
@@ -222,19 +223,19 @@ func TestDecodersOfFormats(t *testing.T) {
 				t.Errorf("%v: %v, want %v", c.lines, got, want)
 			}
 		}
-		if _, code := decode(s.Lines(), line); code != schemas.OK || s.IsText() {
+		if _, code := decode(s.Lines(), line); code != text.OK || s.IsText() {
 			t.Errorf("%v: a line: %v", c.lines, code)
 		}
 	}
 	byID := loaded(t, append(byAvro, confluentFraming, ids)...)
-	if _, code := decode(byID, "\x00\x00\x00\x00\x09\x28"); code != schemas.OK {
+	if _, code := decode(byID, "\x00\x00\x00\x00\x09\x28"); code != text.OK {
 		t.Errorf("a record of an older schema: %v", code)
 	}
-	if _, code := decode(byID, "\x00\x00\x00\x00\x0a\x28"); code != schemas.UnknownSchema {
+	if _, code := decode(byID, "\x00\x00\x00\x00\x0a\x28"); code != text.UnknownSchema {
 		t.Errorf("a record of an unknown schema: %v", code)
 	}
 	own := loaded(t, "ORIEL_FORMAT=avro", "ORIEL_SCHEMA_FILE="+folder+"own.avsc")
-	if _, code := decode(own, "\x01"+total+"\x00\x00"); code != schemas.OK {
+	if _, code := decode(own, "\x01"+total+"\x00\x00"); code != text.OK {
 		t.Errorf("a record with the members of the operator's events: %v", code)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/deployment"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // rows returns the table of the settings that every operator has, bound to the fields of s: what a row says of its
@@ -192,7 +192,7 @@ func (s *Settings) recordsRows() []row {
 			unit: "file", limits: "mode as ORIEL_MASTER_KEY_FILE", text: "file with the password, one line",
 		},
 		{name: "SCHEMA_REGISTRY_CA_FILE", value: &s.SchemaRegistryCAFile, unit: "file", text: "PEM certificates of the authorities that sign the registry's certificate; the system's when empty"},
-		{name: "DECISIONS_FORMAT", value: &s.DecisionsFormat, frozen: only(s.Encoding() != schemas.JSON, s.DecisionsFormat), unit: "name", choices: schemas.Encodings[:], initial: "json", text: "encoding of decisions: a line of JSON, or shorter and faster, schemas/decision.proto or schemas/decision.avsc. oriel tail reads all three"},
+		{name: "DECISIONS_FORMAT", value: &s.DecisionsFormat, frozen: only(s.Encoding() != decision.JSON, s.DecisionsFormat), unit: "name", choices: decision.Encodings[:], initial: "json", text: "encoding of decisions: a line of JSON, or shorter and faster, schemas/decision.proto or schemas/decision.avsc. oriel tail reads all three"},
 		{
 			name: "DECISIONS_SCHEMA_ID", value: &s.DecisionsSchemaID, frozen: only(s.DecisionsSchemaID != 0, s.DecisionsSchemaID), wrong: within(s.DecisionsSchemaID, 0, math.MaxInt32),
 			unit: "id", limits: "0 to 2147483647; with ORIEL_DECISIONS_FORMAT=protobuf or avro", initial: "0", text: "id in Confluent's header of decisions; 0: no header. Not set: with ORIEL_SCHEMA_REGISTRY, oriel topics registers the schema",

@@ -7,7 +7,7 @@ import (
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 )
 
@@ -62,9 +62,9 @@ type Settings struct {
 	mapping   *mapping.Mapping     // nil: events have the operator's own form
 	mapText   string               // document of ORIEL_MAP without white space around it; "": none
 	mapDigest [sha256.Size]byte
-	values    *operators.Values   // settings of the operator
-	events    operators.Events    // with the groups Events and Operator
-	decoding  schemas.EventConfig // with the groups Events and Operator
-	eventsOf  string              // name of the operator that values belongs to
-	learner   streams.Learner     // the operator and its mechanism, with the group Operator
+	values    *operators.Values // settings of the operator
+	events    operators.Events  // with the groups Events and Operator
+	decoding  event.Config      // with the groups Events and Operator
+	eventsOf  string            // name of the operator that values belongs to
+	learner   streams.Learner   // the operator and its mechanism, with the group Operator
 }

@@ -9,7 +9,7 @@ import (
 
 	"oriel/cmd/internal/registry"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // row is a setting that every operator has.
@@ -34,32 +34,32 @@ type row struct {
 }
 
 // read sets the field to the value of a text.
-func (r row) read(text string) (err error) {
+func (r row) read(written string) (err error) {
 	switch v := r.value.(type) {
 	case *string:
-		*v = text
+		*v = written
 	case *[]string:
-		for entry := range strings.SplitSeq(text, ",") {
+		for entry := range strings.SplitSeq(written, ",") {
 			*v = append(*v, strings.TrimSpace(entry))
 		}
 	case *bool:
-		*v, err = parseFlag(text)
+		*v, err = parseFlag(written)
 	case *float64:
-		*v, err = schemas.ParseNumber(text)
+		*v, err = text.ParseNumber(written)
 	case *uint64:
-		*v, err = schemas.ParseCount(text)
+		*v, err = text.ParseCount(written)
 	case *int:
-		*v, err = schemas.ParseInt(text)
+		*v, err = text.ParseInt(written)
 	case *time.Duration:
-		*v, err = ParseDuration(text)
+		*v, err = ParseDuration(written)
 	default:
 		panic(fmt.Sprintf("BUG: settings: %s has a field of type %T", r.name, r.value))
 	}
 	return err
 }
 
-func parseFlag(text string) (bool, error) {
-	flag, err := strconv.ParseBool(text)
+func parseFlag(written string) (bool, error) {
+	flag, err := strconv.ParseBool(written)
 	if err != nil {
 		err = errors.New("not true or false")
 	}
@@ -76,7 +76,7 @@ func (r row) line() string {
 	case nil:
 		return ""
 	case float64:
-		return name + "=" + string(schemas.AppendFloat(nil, v))
+		return name + "=" + string(text.AppendFloat(nil, v))
 	default:
 		return fmt.Sprintf("%s=%v", name, v)
 	}

@@ -11,7 +11,8 @@ import (
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
 	"oriel/pipeline/deployment"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // checkValues refuses a value that no command can use, whatever the other settings are. Every command calls it for all
@@ -107,9 +108,9 @@ func wrongSchemaIDs(texts []string) error {
 }
 
 func wrongRanges(text string) error {
-	_, err := schemas.ParseRanges(text)
+	_, err := event.ParseRanges(text)
 	return err
 }
 
 // shown returns a value in the form in which errors show it: quoted, and cut if it is long.
-func shown(value string) string { return schemas.Shown([]byte(value)) }
+func shown(value string) string { return text.Shown([]byte(value)) }

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Words that ORIEL_WINDOW accepts besides a number of steps.
@@ -32,7 +32,7 @@ func (s Settings) decays() bool {
 
 // steps returns the number in ORIEL_WINDOW, or 0 if the value is a word.
 func (s Settings) steps() uint64 {
-	n, err := schemas.ParseCount(s.Window)
+	n, err := text.ParseCount(s.Window)
 	if err != nil {
 		return 0
 	}

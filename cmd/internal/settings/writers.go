@@ -6,7 +6,8 @@ import (
 	"oriel/cmd/internal/recordschema"
 	"oriel/cmd/internal/schemaregistry"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -53,7 +54,7 @@ func (s *Settings) readRegistry(p *operators.Problems) {
 }
 
 // Writers returns streams.Model.Writers. It is nil if records name no schemas of a registry.
-func (s Settings) Writers() func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+func (s Settings) Writers() func(state.Schemas) func(event.Config) (event.Decoder, error) {
 	if !s.fromRegistry() || s.lines {
 		return nil
 	}
@@ -79,8 +80,8 @@ func (s Settings) Registry() (schemaregistry.Config, error) {
 // byRegistry returns a function that opens decoders of records that name frozen schemas. The reader's schema is
 // ORIEL_SCHEMA_FILE, or else the last of the schemas that are known from the first record on. So the reader's schema is
 // frozen as well.
-func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
-	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
+func (s Settings) byRegistry(frozen state.Schemas) func(event.Config) (event.Decoder, error) {
+	return func(c event.Config) (event.Decoder, error) {
 		reader := s.schema
 		var ids []schemaID
 		frozen := frozen.Read()
@@ -115,11 +116,11 @@ func (e *SchemaError) Error() string { return e.Cause.Error() }
 // withoutSchemas is the decoder before any schema is frozen: it decodes no record.
 type withoutSchemas struct{}
 
-// Decode implements schemas.EventDecoder.
-func (withoutSchemas) Decode(*schemas.Event, []byte) schemas.Code { return schemas.UnknownSchema }
+// Decode implements event.Decoder.
+func (withoutSchemas) Decode(*event.Event, []byte) text.Code { return text.UnknownSchema }
 
-// Labelled implements schemas.EventDecoder.
+// Labelled implements event.Decoder.
 func (withoutSchemas) Labelled() bool { return false }
 
-// Problem implements schemas.EventDecoder.
-func (withoutSchemas) Problem(_ []byte, code schemas.Code) string { return code.Rule() }
+// Problem implements event.Decoder.
+func (withoutSchemas) Problem(_ []byte, code text.Code) string { return code.Rule() }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -63,13 +64,13 @@ func TestFrozenSchemasDecode(t *testing.T) {
 	} {
 		s := fromARegistry(t, format, c.more...)
 		model := s.Model()
-		decode := func(frozen state.Schemas, offset int64, record []byte) (e schemas.Event, code schemas.Code) {
+		decode := func(frozen state.Schemas, offset int64, record []byte) (e event.Event, code text.Code) {
 			t.Helper()
 			d, err := model.Writers(frozen)(model.Events)
 			if err != nil {
 				t.Fatalf("%s: %v", format, err)
 			}
-			if placed, is := d.(schemas.PlacedDecoder); is {
+			if placed, is := d.(event.PlacedDecoder); is {
 				placed.At(0, offset)
 			}
 			code = d.Decode(&e, record)
@@ -78,16 +79,16 @@ func TestFrozenSchemasDecode(t *testing.T) {
 		later := append([]byte(nil), c.first...)
 		binary.BigEndian.PutUint32(later[1:], 2)
 		first, code := decode(c.frozen, 0, c.first)
-		if code != schemas.OK || first.Label != 1 || len(first.Vector.Values) == 0 {
+		if code != text.OK || first.Label != 1 || len(first.Vector.Values) == 0 {
 			t.Errorf("%s: %v, %+v", format, code, first)
 		}
-		if _, code := decode(c.frozen, 4, later); code != schemas.UnknownSchema {
+		if _, code := decode(c.frozen, 4, later); code != text.UnknownSchema {
 			t.Errorf("%s: before it is known: %v", format, code)
 		}
-		if _, code := decode(c.frozen, 5, later); code != schemas.OK {
+		if _, code := decode(c.frozen, 5, later); code != text.OK {
 			t.Errorf("%s: once it is known: %v", format, code)
 		}
-		if _, code := decode(nil, 5, c.first); code != schemas.UnknownSchema {
+		if _, code := decode(nil, 5, c.first); code != text.UnknownSchema {
 			t.Errorf("%s: without schemas: %v", format, code)
 		}
 		broken := append(c.frozen[:1:1], state.Schemas{{ID: 9, Text: "no schema"}}...)
@@ -169,8 +170,8 @@ func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.(schemas.PlacedDecoder).At(0, 8)
-		var e schemas.Event
+		d.(event.PlacedDecoder).At(0, 8)
+		var e event.Event
 		code := d.Decode(&e, record)
 		return fmt.Sprint(code, e)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // ParseRange parses name:low:high. The name may be a path.
@@ -110,38 +110,38 @@ func CellItems(items []Item, cells string) (found []Item, err error) {
 
 // Memory parses the length of time from which the user wants to learn: a number of events, or a time such as 30d or
 // 12h. For a time, the rate, in events a second, must be known.
-func Memory(text string, rate float64) (events uint64, err error) {
+func Memory(s string, rate float64) (events uint64, err error) {
 	const most = 1 << 50
-	if n, err := schemas.ParseCount(text); err == nil {
+	if n, err := text.ParseCount(s); err == nil {
 		if n < 2 || n > most {
 			return 0, fmt.Errorf("%d events: not from 2 to 2^50", n)
 		}
 		return n, nil
 	}
-	d, err := settings.ParseDuration(text)
+	d, err := settings.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is neither a number of events nor a length of time such as 12h or 30d", text)
+		return 0, fmt.Errorf("%q is neither a number of events nor a length of time such as 12h or 30d", s)
 	}
 	switch n := d.Seconds() * rate; {
 	case !(rate > 0):
-		return 0, fmt.Errorf("%q: a time needs --rate, events a second of the topic; or say a number of events", text)
+		return 0, fmt.Errorf("%q: a time needs --rate, events a second of the topic; or say a number of events", s)
 	case !(n >= 2 && n <= most):
-		return 0, fmt.Errorf("%q: that is %.3g events, not from 2 to 2^50", text, n)
+		return 0, fmt.Errorf("%q: that is %.3g events, not from 2 to 2^50", s, n)
 	default:
 		return uint64(math.Ceil(n)), nil
 	}
 }
 
 // Accuracy parses ε, or ± followed by the error that the user wants in place of an ε.
-func Accuracy(text string) (epsilon, half float64, err error) {
-	rest, isError := strings.CutPrefix(text, "±")
+func Accuracy(s string) (epsilon, half float64, err error) {
+	rest, isError := strings.CutPrefix(s, "±")
 	if !isError {
-		rest, isError = strings.CutPrefix(text, "+-")
+		rest, isError = strings.CutPrefix(s, "+-")
 	}
-	x, err := schemas.ParseNumber(rest)
+	x, err := text.ParseNumber(rest)
 	switch {
 	case err != nil || !(x > 0) || x > 1e300:
-		return 0, 0, fmt.Errorf("%q is neither ε, a number above 0, nor an error such as ±2", text)
+		return 0, 0, fmt.Errorf("%q is neither ε, a number above 0, nor an error such as ±2", s)
 	case isError:
 		return 0, x, nil
 	case x > 50:

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/recordschema"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/calendar"
+	"oriel/schemas/text"
 )
 
 // mostDistinct is the largest number of different values that are counted for a column.
@@ -51,7 +51,7 @@ func (e Encoding) Columns(records [][]byte) (columns []Column, read reading, err
 	}
 	values, seed := make([]mapping.Value, len(p.paths)), maphash.MakeSeed()
 	for k, record := range records {
-		if code := source.Fill(values, record); code != schemas.OK {
+		if code := source.Fill(values, record); code != text.OK {
 			if read.fault == "" {
 				read.fault = fmt.Sprintf("record %d: %s: %s", k+1, code, e.rule(code, record))
 			}
@@ -96,7 +96,7 @@ type reading struct {
 }
 
 // rule returns the rule that a record breaks, for JSON with the place.
-func (e Encoding) rule(code schemas.Code, record []byte) string {
+func (e Encoding) rule(code text.Code, record []byte) string {
 	if e.Format == recordschema.JSON {
 		return code.RuleAt(record)
 	}
@@ -123,7 +123,7 @@ func (c *Column) see(v *mapping.Value, seed maphash.Seed) {
 			return
 		}
 		c.texts++
-		if f, ok := schemas.ParseDecimal(v.Text); ok {
+		if f, ok := text.ParseDecimal(v.Text); ok {
 			c.numerals++
 			c.number(f)
 		} else if at, is := calendar.ParseInstant(v.Text); is {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // Document returns the text of a mapping, with items as features or as members. where and label are as the user gave
@@ -60,7 +60,7 @@ func (i Item) long() string {
 	return text + "}"
 }
 
-func quote(text string) string { return string(schemas.AppendString(nil, text)) }
+func quote(s string) string { return string(text.AppendString(nil, s)) }
 
 // Used returns the paths that a label and a filter read.
 func Used(where, label string) ([]mapping.Path, error) {

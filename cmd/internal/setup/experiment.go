@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Drawn says how an experiment draws its arms, and how large an effect it must detect.
@@ -23,9 +23,9 @@ const (
 
 // ParseArms parses column=arm:p|arm:p|…, with the control first. It returns the arms in the form of ORIEL_CELLS, and
 // their probabilities in the form of ORIEL_PROPENSITIES.
-func ParseArms(text string) (cells, propensities string, err error) {
-	wrong := fmt.Errorf("%q is not column=arm:probability|arm:probability, such as variant=A:0.5|B:0.5", text)
-	column, list, found := strings.Cut(text, "=")
+func ParseArms(s string) (cells, propensities string, err error) {
+	wrong := fmt.Errorf("%q is not column=arm:probability|arm:probability, such as variant=A:0.5|B:0.5", s)
+	column, list, found := strings.Cut(s, "=")
 	if !found || strings.TrimSpace(column) == "" {
 		return "", "", wrong
 	}
@@ -36,7 +36,7 @@ func ParseArms(text string) (cells, propensities string, err error) {
 		if at < 1 {
 			return "", "", wrong
 		}
-		p, err := schemas.ParseNumber(part[at+1:])
+		p, err := text.ParseNumber(part[at+1:])
 		if err != nil || !(p >= 0.001 && p <= 0.999) {
 			return "", "", wrong
 		}
@@ -52,13 +52,13 @@ func ParseArms(text string) (cells, propensities string, err error) {
 }
 
 // ParseEffect parses "EFFECT near MEAN", in units of the outcome. outcome is the range of the outcome.
-func ParseEffect(text string, outcome Range) (effect, near float64, err error) {
-	first, second, found := strings.Cut(text, "near")
-	effect, err1 := schemas.ParseNumber(first)
-	near, err2 := schemas.ParseNumber(second)
+func ParseEffect(s string, outcome Range) (effect, near float64, err error) {
+	first, second, found := strings.Cut(s, "near")
+	effect, err1 := text.ParseNumber(first)
+	near, err2 := text.ParseNumber(second)
 	switch {
 	case !found || errors.Join(err1, err2) != nil:
-		return 0, 0, fmt.Errorf("%q is not an effect near a mean, such as 0.01 near 0.1", text)
+		return 0, 0, fmt.Errorf("%q is not an effect near a mean, such as 0.01 near 0.1", s)
 	case !(near > outcome.Low && near < outcome.High):
 		return 0, 0, fmt.Errorf("the mean %g is not inside of the outcome's range, %g to %g", near, outcome.Low, outcome.High)
 	case !(effect != 0 && math.Abs(effect) < outcome.High-outcome.Low):

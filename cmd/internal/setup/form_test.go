@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 
 	"oriel/cmd/internal/recordschema"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 const (
@@ -112,7 +112,7 @@ func TestEachFormHasItsSentence(t *testing.T) {
 func TestUnreadRecordsAreNamed(t *testing.T) {
 	records := [][]byte{[]byte(secretRecord), []byte(`{"country":"secret"`), []byte(`{"price":1} 2`)}
 	_, read, err := Encoding{Format: recordschema.JSON}.Columns(records)
-	want := "record 2: json_syntax: " + schemas.JSONSyntax.Rule() + "; it ends too early, after byte 19"
+	want := "record 2: json_syntax: " + text.JSONSyntax.Rule() + "; it ends too early, after byte 19"
 	if err != nil || read.readable != 1 || read.fault != want {
 		t.Errorf("%+v, %v, want %s", read, err, want)
 	}

@@ -11,7 +11,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // Request says which records form the sample, how they are encoded, and to what use the user wants to put them.
@@ -189,7 +190,7 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	}
 	config := s.EventConfig()
 	config.Unlabelled = true
-	open := schemas.OpenDecoder
+	open := event.OpenDecoder
 	if frozen := l.Inner.Schemas; len(frozen) > 0 {
 		open = s.Writers()(frozen)
 	}
@@ -203,9 +204,9 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	}
 	fmt.Fprintf(w, "\nthe first %d events as Oriel reads them (contents of your records, for this terminal alone):\n",
 		min(n, len(l.inside)))
-	var event schemas.Event
+	var event event.Event
 	for _, record := range l.inside[:min(n, len(l.inside))] {
-		if code := decoder.Decode(&event, record); code != schemas.OK {
+		if code := decoder.Decode(&event, record); code != text.OK {
 			fmt.Fprintf(w, "  no event: %s\n", decoder.Problem(record, code))
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"oriel/cmd/internal/recordschema"
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
 )
@@ -47,7 +47,7 @@ func (e Encoding) places(records [][]byte) (*places, error) {
 }
 
 func placesOfJSON(records [][]byte) *places {
-	p := &places{open: mapping.JSON(schemas.UnknownIsFree)}
+	p := &places{open: mapping.JSON(event.UnknownIsFree)}
 	for _, record := range records {
 		d := json.NewDecoder(bytes.NewReader(record))
 		d.UseNumber()

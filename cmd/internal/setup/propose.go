@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/traps"
-	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/calendar"
+	"oriel/schemas/text"
 )
 
 // Proposal is a proposed mapping of columns, with findings that the user should know.
@@ -39,7 +39,7 @@ type Range struct {
 
 // String returns the range in the format of ORIEL_FEATURES_RANGE.
 func (r Range) String() string {
-	text := string(schemas.AppendFloat(append(schemas.AppendFloat([]byte(r.Name+":"), r.Low), ':'), r.High))
+	text := string(text.AppendFloat(append(text.AppendFloat([]byte(r.Name+":"), r.Low), ':'), r.High))
 	if r.Cyclic {
 		text += ":cyclic"
 	}

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // kindAt returns the kind that the schema of records declares for all values at a path, or mapping.Absent if the kind
@@ -63,19 +64,19 @@ func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 
 // mapped warns about problems of features that the mapping alone shows: numbers without a range, ranges without a
 // feature, and names that are usual for identifiers.
-func mapped(m *mapping.Mapping, ranges []schemas.Range, at kindAt) (warnings []string) {
+func mapped(m *mapping.Mapping, ranges []event.Range, at kindAt) (warnings []string) {
 	var numbers, ids, spare []string
 	for _, r := range ranges {
 		if !slices.ContainsFunc(m.Features, func(f mapping.Item) bool { return f.Name == r.Name }) {
-			spare = append(spare, schemas.Shown([]byte(r.Name)))
+			spare = append(spare, text.Shown([]byte(r.Name)))
 		}
 	}
 	if len(spare) > 0 {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_FEATURES_RANGE: %s: no feature of ORIEL_MAP has that name", list(spare)))
 	}
 	for _, f := range m.Features {
-		shown := schemas.Shown([]byte(f.Name))
-		hasRange := slices.ContainsFunc(ranges, func(r schemas.Range) bool { return r.Name == f.Name })
+		shown := text.Shown([]byte(f.Name))
+		hasRange := slices.ContainsFunc(ranges, func(r event.Range) bool { return r.Name == f.Name })
 		isNumber := f.IsNumber() || f.As == mapping.AsIs && f.Compare == nil && at.of(&f) == mapping.Number
 		switch {
 		case isNumber && !hasRange:

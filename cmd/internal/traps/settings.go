@@ -8,7 +8,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 const (
@@ -60,7 +60,7 @@ func Unseen(s settings.Settings) (warnings []string) {
 	if m != nil {
 		warnings = unreadable(m, s.KindAt)
 	}
-	if !some || vector.Kind != schemas.KindFeatures {
+	if !some || vector.Kind != event.KindFeatures {
 		return warnings
 	}
 	if m != nil {

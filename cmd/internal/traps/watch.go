@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"oriel/cmd/internal/plan"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 type Watch struct {
 	member string  // member that holds the features; empty: events have no features
 	mapped printer // converts records of another form; nil: records have Oriel's form
-	event  schemas.Event
+	event  event.Event
 	own    []byte // the record in Oriel's form
 	ranged map[string]bool
 	events int
@@ -52,7 +53,7 @@ type feature struct {
 }
 
 // NewWatch returns a Watch of events whose named features are in the given member and have these ranges.
-func NewWatch(member string, ranges []schemas.Range) *Watch {
+func NewWatch(member string, ranges []event.Range) *Watch {
 	w := &Watch{member: member, ranged: map[string]bool{}, seed: maphash.MakeSeed(), named: map[string]*feature{}}
 	for _, r := range ranges {
 		w.ranged[r.Name] = true
@@ -61,9 +62,9 @@ func NewWatch(member string, ranges []schemas.Range) *Watch {
 }
 
 // WatchOf returns a Watch for the events of a configuration.
-func WatchOf(c schemas.EventConfig) *Watch {
+func WatchOf(c event.Config) *Watch {
 	member := ""
-	if vector, _ := c.Body.Vector(); vector.Kind == schemas.KindFeatures {
+	if vector, _ := c.Body.Vector(); vector.Kind == event.KindFeatures {
 		member = vector.Name
 	}
 	w := NewWatch(member, c.Features.Ranges)
@@ -78,7 +79,7 @@ func WatchOf(c schemas.EventConfig) *Watch {
 
 // printer decodes records of another form and prints them in the operator's own form.
 type printer interface {
-	schemas.EventDecoder
+	event.Decoder
 	AppendOwn(dst []byte) []byte
 }
 
@@ -88,7 +89,7 @@ func (w *Watch) See(value []byte) {
 		return
 	}
 	if w.mapped != nil {
-		if w.mapped.Decode(&w.event, value) != schemas.OK {
+		if w.mapped.Decode(&w.event, value) != text.OK {
 			return
 		}
 		w.own = w.mapped.AppendOwn(w.own[:0])
@@ -211,7 +212,7 @@ func (w *Watch) Warnings() (warnings []string) {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(w.named)) {
 			if f := w.named[name]; one.is(f) && !f.isConstant(name) {
-				names = append(names, schemas.Shown([]byte(name)))
+				names = append(names, text.Shown([]byte(name)))
 			}
 		}
 		if len(names) == 0 {

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // sees checks the warnings about events in a small file; feature returns the text of the i-th event's only feature.
 func sees(t *testing.T, events int, feature func(i int) string, want ...string) {
 	t.Helper()
-	w := NewWatch("features", []schemas.Range{{Name: "ranged", Low: 0, High: 1}})
+	w := NewWatch("features", []event.Range{{Name: "ranged", Low: 0, High: 1}})
 	for i := range events {
 		w.See(fmt.Appendf(nil, `{"features":{%s},"label":1}`, feature(i)))
 	}
@@ -86,16 +86,16 @@ func TestIDsAsTexts(t *testing.T) {
 // TestWatchLooksAtNamedFeatures checks that a Watch ignores everything but named features, and stops after the first
 // mostEvents events.
 func TestWatchLooksAtNamedFeatures(t *testing.T) {
-	of := func(name string, kind schemas.Kind) *Watch {
-		body := schemas.Body{Members: []schemas.Member{{Name: name, Kind: kind}}}
-		return WatchOf(schemas.EventConfig{Body: body})
+	of := func(name string, kind event.Kind) *Watch {
+		body := event.Body{Members: []event.Member{{Name: name, Kind: kind}}}
+		return WatchOf(event.Config{Body: body})
 	}
-	w := of("features", schemas.KindVector)
+	w := of("features", event.KindVector)
 	w.See([]byte(`{"features":{"amount":1400}}`))
 	if got := w.Warnings(); got != nil {
 		t.Errorf("events without features: %q", got)
 	}
-	w = of("named", schemas.KindFeatures)
+	w = of("named", event.KindFeatures)
 	for _, value := range []string{
 		``, `no JSON`, `[1]`, `{"features":{"amount":1400}}`, `{"named":[1400]}`, `{"named":7}`, `{"named":null}`,
 		`{"named":{"indices":[0,1],"values":[1400,1400]}}`, `{"named":{"a":{"b":1400},"c":null}}`,

@@ -10,7 +10,9 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 	"oriel/pipeline/pipetest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 	"oriel/state"
 )
 
@@ -26,11 +28,11 @@ func (o *outcome) judge(t *testing.T) {
 }
 
 // decisions reads the decisions of a partition, by topic and in order. With uncommitted, it includes aborted ones.
-func (o *outcome) decisions(t *testing.T, partition int32, uncommitted bool) (all [2][]schemas.Decision) {
+func (o *outcome) decisions(t *testing.T, partition int32, uncommitted bool) (all [2][]decision.Decision) {
 	t.Helper()
 	for output, topic := range []string{"late.decisions", "late.plays"} {
 		for _, e := range o.logs[place{topic, partition}] {
-			d, err := schemas.ParseDecision(e.record.Value)
+			d, err := decision.Parse(e.record.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +47,7 @@ func (o *outcome) decisions(t *testing.T, partition int32, uncommitted bool) (al
 // oneValue checks that a decision has only ever had one value, committed or aborted.
 func (o *outcome) oneValue(t *testing.T, partition int32) {
 	t.Helper()
-	values := map[uint64]schemas.Decision{}
+	values := map[uint64]decision.Decision{}
 	for _, list := range o.decisions(t, partition, true) {
 		for _, d := range list {
 			other, seen := values[d.Index]
@@ -92,16 +94,16 @@ func (o *outcome) replay(t *testing.T, partition int32) {
 // walk describes how the committed decisions differ from the decisions of a walk without faults with this first key. It
 // returns "" if they are equal.
 func (o *outcome) walk(
-	t *testing.T, key [32]byte, input []entry, versions map[uint64]float64, got [2][]schemas.Decision,
+	t *testing.T, key [32]byte, input []entry, versions map[uint64]float64, got [2][]decision.Decision,
 ) string {
 	t.Helper()
 	stream := straight(t, key)
-	decoder, event := newDecoder(t), schemas.Event{}
+	decoder, event := newDecoder(t), event.Event{}
 	blind := pipetest.Blind{Second: o.script.second, Owed: o.script.owed}
 	at := [2]int{}
-	next := func(output int, index, step uint64) (schemas.Decision, string) {
+	next := func(output int, index, step uint64) (decision.Decision, string) {
 		if at[output] >= len(got[output]) {
-			return schemas.Decision{}, fmt.Sprintf("decision %d is missing at the end", index)
+			return decision.Decision{}, fmt.Sprintf("decision %d is missing at the end", index)
 		}
 		d := got[output][at[output]]
 		at[output]++
@@ -172,11 +174,11 @@ func straight(t *testing.T, key [32]byte) *mechanisms.Stream {
 	return stream
 }
 
-func newDecoder(t *testing.T) *schemas.Decoder {
+func newDecoder(t *testing.T) *event.JSONDecoder {
 	t.Helper()
 	config := pipetest.NewSetup().Model.Events
 	config.MaxBytes = maxValue
-	d, err := schemas.NewDecoder(config)
+	d, err := event.NewJSONDecoder(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +208,7 @@ func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]
 			}
 		}
 	}
-	decoder, event, statuses := newDecoder(t), schemas.Event{}, map[at]byte{}
+	decoder, event, statuses := newDecoder(t), event.Event{}, map[at]byte{}
 	for i, s := range merged {
 		status := byte(0)
 		if s.entry != nil {
@@ -235,7 +237,7 @@ func (o *outcome) letters(partition int32, merged []spot, statuses map[at]byte) 
 	}
 	missing := map[at]bool{}
 	for _, s := range merged {
-		if code, known := schemas.CodeOfStatus(statuses[s.at]); s.entry != nil && (!known || code != schemas.OK) {
+		if code, known := text.CodeOfStatus(statuses[s.at]); s.entry != nil && (!known || code != text.OK) {
 			missing[s.at] = true
 		}
 	}

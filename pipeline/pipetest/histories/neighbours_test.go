@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
@@ -121,7 +121,7 @@ func (o *outcome) renewed(other *outcome) {
 func (o *outcome) committedSums(partition int32) map[uint64]float64 {
 	sums := map[uint64]float64{}
 	for _, e := range o.logs[place{"late.decisions", partition}] {
-		if d, err := schemas.ParseDecision(e.record.Value); err == nil && e.committed && d.Step > 0 {
+		if d, err := decision.Parse(e.record.Value); err == nil && e.committed && d.Step > 0 {
 			sums[d.Step] = unpublished(d.Point[3:])
 		}
 	}

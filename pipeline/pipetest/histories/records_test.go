@@ -8,14 +8,15 @@ import (
 
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/event"
+	"oriel/schemas/text"
 )
 
 // maxValue is the deployment's limit of an event's value, in bytes.
 const maxValue = 1000
 
 // event returns a valid event, or one that breaks a single rule.
-func event(random *rand.Rand) string {
+func randomEvent(random *rand.Rand) string {
 	valid := fmt.Sprintf(`{"features":[0.%03d,0,0,0],"label":%d}`, random.IntN(1000), 2*random.IntN(2)-1)
 	if random.IntN(3) > 0 {
 		return valid
@@ -37,7 +38,7 @@ func event(random *rand.Rand) string {
 // record draws a record without its time. Key, value and headers may each be missing, at a limit, or just beyond it.
 func record(random *rand.Rand) records.Record {
 	var r records.Record
-	r.Value = []byte(event(random))
+	r.Value = []byte(randomEvent(random))
 	switch random.IntN(16) {
 	case 0:
 		r.Value = nil
@@ -169,12 +170,12 @@ func packed(codec records.Codec, list []records.Record) (int, error) {
 
 // decoded decodes a record directly, without the pipeline. For a record that is taken as a null event it returns nil
 // and the reason.
-func decoded(d *schemas.Decoder, e *schemas.Event, r records.Record) (*schemas.Event, schemas.Code) {
+func decoded(d *event.JSONDecoder, e *event.Event, r records.Record) (*event.Event, text.Code) {
 	if r.Unreadable {
-		return nil, schemas.TooLarge
+		return nil, text.TooLarge
 	}
-	if code := d.Decode(e, r.Value); code != schemas.OK {
+	if code := d.Decode(e, r.Value); code != text.OK {
 		return nil, code
 	}
-	return e, schemas.OK
+	return e, text.OK
 }

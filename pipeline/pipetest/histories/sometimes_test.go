@@ -8,7 +8,7 @@ import (
 
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // sometimes lists paths, each with the number of histories after which it must have been taken. A run fails if some
@@ -82,7 +82,7 @@ func (o *outcome) take() {
 	}
 	for _, rows := range o.rows {
 		for _, r := range rows {
-			o.counts["null event"] += b2i(slices.ContainsFunc(r.Statuses, func(v byte) bool { return v > schemas.OK.Status() }))
+			o.counts["null event"] += b2i(slices.ContainsFunc(r.Statuses, func(v byte) bool { return v > text.OK.Status() }))
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 func (s *story) fail(t *testing.T, c *datadriven.TestData) string {
@@ -94,7 +94,7 @@ func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
 	}
 	var line []string
 	for _, r := range records {
-		if d, err := schemas.ParseDecision(r.Value); err == nil && d.Step == 0 {
+		if d, err := decision.Parse(r.Value); err == nil && d.Step == 0 {
 			line = append(line, fmt.Sprintf("%d owed", d.Index)) // a decision due before the first event
 			continue
 		}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"oriel/schemas"
+	"oriel/schemas/text"
 )
 
 // Zone is an offset from UTC, and with summer time the days on which it begins and ends. It is a function of its text.
@@ -27,14 +27,14 @@ var errZone = errors.New(`not UTC, an offset such as +01:00, or a rule such as "
 	"last line of the zone's file in /usr/share/zoneinfo. Names of zones are not taken: their rules change with the software")
 
 // ParseZone reads UTC, an offset ±hh:mm, or a rule of POSIX TZ (IEEE 1003.1, 8.3) whose changes have the form Mm.w.d.
-func ParseZone(text string) (z Zone, err error) {
-	if text == "UTC" {
+func ParseZone(s string) (z Zone, err error) {
+	if s == "UTC" {
 		return z, nil
 	}
-	if at, ok := ParseInstant([]byte("2000-01-01T00:00" + text)); ok && !at.Local {
+	if at, ok := ParseInstant([]byte("2000-01-01T00:00" + s)); ok && !at.Local {
 		return Zone{standard: at.Offset}, nil
 	}
-	r := reader{b: []byte(text), ok: true}
+	r := reader{b: []byte(s), ok: true}
 	r.abbreviation()
 	z.standard = -r.span()
 	if !r.end() {
@@ -46,7 +46,7 @@ func ParseZone(text string) (z Zone, err error) {
 		z.begins, z.ends = r.change(), r.change()
 	}
 	if !r.ok || !r.end() {
-		return Zone{}, fmt.Errorf("%s: %w", schemas.Shown([]byte(text)), errZone)
+		return Zone{}, fmt.Errorf("%s: %w", text.Shown([]byte(s)), errZone)
 	}
 	return z, nil
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/text"
 )
 
 // Paths parses the texts of paths.
@@ -89,7 +89,7 @@ func ReadDamaged(t testing.TB, r *rand.Rand, source mapping.Source, paths []mapp
 }
 
 // Code checks the code of a record, and that the source allocates nothing to find it.
-func Code(t *testing.T, source mapping.Source, paths []mapping.Path, name, record string, want schemas.Code) {
+func Code(t *testing.T, source mapping.Source, paths []mapping.Path, name, record string, want text.Code) {
 	t.Helper()
 	values, b := make([]mapping.Value, len(paths)), []byte(record)
 	if got := source.Fill(values, b); got != want {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
@@ -171,7 +172,7 @@ func (d *dialogue) promise(s settings.Settings) (string, error) {
 	}
 	ago := fmt.Sprintf("%d events", a.Events)
 	if a.Rate > 0 {
-		ago += ", " + plan.Duration(float64(a.Events)/a.Rate) + " at this rate"
+		ago += ", " + digits.Duration(float64(a.Events)/a.Rate) + " at this rate"
 	}
 	follows := "What is learned follows the newest " + ago + "; older ones fade."
 	if a.Want == setup.Choice {

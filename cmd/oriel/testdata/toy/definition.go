@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Definition is the toy in the table of operators.
@@ -44,11 +45,11 @@ func entry(text string) (string, bool) {
 	return text, strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-var body = schemas.Body{
+var body = event.Body{
 	Name: "toy", Text: "The feedback of a play; the record key names it.",
-	Members: []schemas.Member{
-		{Name: "context", Kind: schemas.KindVector, Text: "What was seen."},
-		{Name: "reward", Kind: schemas.KindNumber, Text: "What came of it."},
+	Members: []event.Member{
+		{Name: "context", Kind: event.KindVector, Text: "What was seen."},
+		{Name: "reward", Kind: event.KindNumber, Text: "What came of it."},
 	},
 }
 
@@ -72,11 +73,11 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	}, nil
 }
 
-func (c operator) Extras() []schemas.Extra {
-	return []schemas.Extra{
-		{Name: "arm", Kind: schemas.ExtraText, Text: "What is played."},
-		{Name: "play", Kind: schemas.ExtraText, Text: "The key of the record that gives its feedback."},
-		{Name: "scores", Kind: schemas.ExtraNumbers, Text: "What the arm was drawn from."},
+func (c operator) Extras() []decision.Extra {
+	return []decision.Extra{
+		{Name: "arm", Kind: decision.ExtraText, Text: "What is played."},
+		{Name: "play", Kind: decision.ExtraText, Text: "The key of the record that gives its feedback."},
+		{Name: "scores", Kind: decision.ExtraNumbers, Text: "What the arm was drawn from."},
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/pending"
-	"oriel/schemas"
+	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 type operator struct {
@@ -102,7 +103,7 @@ func (m *machine) taken(r operators.Record) []float64 {
 }
 
 // usable reports whether the decoder could have returned the event. Any other event adds nothing.
-func usable(e schemas.Event, dimension int) bool {
+func usable(e event.Event, dimension int) bool {
 	ok := len(e.Numbers) == 1 && finite(e.Numbers) && finite(e.Vector.Values)
 	if e.Vector.Indices == nil {
 		return ok && len(e.Vector.Values) == dimension
@@ -122,7 +123,7 @@ func finite(values []float64) bool {
 	return true
 }
 
-func fill(leaf []float64, e schemas.Event, arm float64, constant bool) {
+func fill(leaf []float64, e event.Event, arm float64, constant bool) {
 	leaf[0] = float64(e.Numbers[0] * (1 + arm))
 	clear(leaf[1:])
 	for i, x := range e.Vector.Values {
@@ -160,7 +161,7 @@ func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision 
 	}
 	return append(dst, operators.Decision{
 		Index: 2 * t, Step: t, Point: m.point()[1:], Output: 1,
-		Extras: []schemas.ExtraValue{{Text: m.arms[arm]}, {Text: name}, {Numbers: shown}},
+		Extras: []decision.ExtraValue{{Text: m.arms[arm]}, {Text: name}, {Numbers: shown}},
 	})
 }
 

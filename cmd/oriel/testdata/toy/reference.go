@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // reference is the reference model. It knows the pending actions from decisions, as any reader of decisions can.
@@ -58,8 +58,8 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 		for i, x := range u {
 			values[i] = float64(x * size)
 		}
-		return operators.Record{Key: key, Event: schemas.Event{
-			Vector: schemas.Vector{Values: values[1:]}, Numbers: values[:1],
+		return operators.Record{Key: key, Event: event.Event{
+			Vector: event.Vector{Values: values[1:]}, Numbers: values[:1],
 		}}
 	}
 	return record(1), record(-1)

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // TestConformance runs the conformance suite with and without a horizon. Each record has the key of the pending action,
@@ -24,13 +24,13 @@ func TestConformance(t *testing.T) {
 		if err := c.Require(&m, nil); err != nil {
 			t.Fatal(err)
 		}
-		events := make([]schemas.Event, 30)
+		events := make([]event.Event, 30)
 		for i := range events {
-			v := schemas.Vector{Values: []float64{0.5, float64(i)}}
+			v := event.Vector{Values: []float64{0.5, float64(i)}}
 			if i%3 == 1 {
-				v = schemas.Vector{Indices: []int32{1}, Values: []float64{2}}
+				v = event.Vector{Indices: []int32{1}, Values: []float64{2}}
 			}
-			events[i] = schemas.Event{Vector: v, Numbers: []float64{float64(i%5) - 1.5}}
+			events[i] = event.Event{Vector: v, Numbers: []float64{float64(i%5) - 1.5}}
 		}
 		plan, err := c.Params(m)
 		if err != nil {

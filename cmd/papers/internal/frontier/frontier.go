@@ -18,8 +18,8 @@ type Frontier struct {
 	Window      uint64  // window of the compromises
 	Poles       int     // number of poles of the compromises; 0: the best number for each
 	Weight      float64 // the age weight that is marked
-	Filters     []blt.TableRow
-	Compromises []blt.FrontierRow
+	Filters     []TableRow
+	Compromises []FrontierRow
 }
 
 var (
@@ -35,8 +35,8 @@ func New(window uint64, poles int, weight float64) (*Frontier, error) {
 	f := &Frontier{Window: window, Poles: poles, Weight: weight}
 	var errFilters, errCompromises error
 	var both sync.WaitGroup
-	both.Go(func() { f.Filters, errFilters = blt.Table(with(filterWindows, window)) })
-	both.Go(func() { f.Compromises, errCompromises = blt.Frontier(window, poles, with(ageWeights, weight)) })
+	both.Go(func() { f.Filters, errFilters = tableOf(with(filterWindows, window)) })
+	both.Go(func() { f.Compromises, errCompromises = compromises(window, poles, with(ageWeights, weight)) })
 	both.Wait()
 	if errFilters != nil {
 		return nil, errFilters

@@ -22,7 +22,7 @@ func frontier(t *testing.T) *Frontier {
 }
 
 // TestFrontier checks that the tables have the documented windows and weights with those of the caller, each at its
-// place. The tests of mechanisms/blt check the figures.
+// place.
 func TestFrontier(t *testing.T) {
 	f := frontier(t)
 	var windows []uint64

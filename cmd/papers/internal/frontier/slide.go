@@ -64,7 +64,7 @@ func (f *Frontier) filters() *figure.Chart {
 	}
 	high := 0.0
 	var lines []figure.Line
-	add := func(name string, line figure.Line, poles int, value func(blt.TableRow) float64) {
+	add := func(name string, line figure.Line, poles int, value func(TableRow) float64) {
 		for _, r := range f.Filters {
 			if r.Poles == poles {
 				line.Points = append(line.Points, figure.Point{X: float64(r.Window), Y: value(r)})
@@ -75,9 +75,9 @@ func (f *Frontier) filters() *figure.Chart {
 		lines = append(lines, line)
 	}
 	add("tree:", figure.Line{Look: lookOfTreeGaussian, Width: 2.4}, blt.MinPoles,
-		func(r blt.TableRow) float64 { return r.TreeMean / r.Optimum })
+		func(r TableRow) float64 { return r.TreeMean / r.Optimum })
 	for m := blt.MinPoles; m <= blt.MaxPoles; m++ {
-		add(fmt.Sprintf("m = %d:", m), styles[m-blt.MinPoles], m, func(r blt.TableRow) float64 { return r.Ratio })
+		add(fmt.Sprintf("m = %d:", m), styles[m-blt.MinPoles], m, func(r TableRow) float64 { return r.Ratio })
 	}
 	first, last := float64(f.Filters[0].Window), float64(f.Filters[len(f.Filters)-1].Window)
 	lines = append(lines, figure.Line{

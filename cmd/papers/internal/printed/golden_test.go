@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/decisiontest"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // inputs are the golden cases of choices that papers print. Cases that differ only in their mechanism are in
@@ -37,7 +37,7 @@ func TestGoldenDecisions(t *testing.T) {
 		rewriteGolden(t)
 	}
 	for name, block := range goldenBlocks(t) {
-		if got := block.c.Block(t, decisiontest.Plan(t, block.want), schemas.JSON); got != block.want {
+		if got := block.c.Block(t, decisiontest.Plan(t, block.want), decision.JSON); got != block.want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, block.want)
 		}
 	}
@@ -51,7 +51,7 @@ func rewriteGolden(t *testing.T) {
 	}
 	text := string(content)
 	for _, block := range goldenBlocks(t) {
-		text = strings.Replace(text, block.want, block.c.Block(t, block.plan(t), schemas.JSON), 1)
+		text = strings.Replace(text, block.want, block.c.Block(t, block.plan(t), decision.JSON), 1)
 	}
 	if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // contexts measures the contextual bandit. Its paper has no usable figures, so rows are compared only with each other.
@@ -153,13 +153,13 @@ func ask(machine operators.Machine) func(step uint64, z []float64) (arm int, lea
 	var made []operators.Decision
 	learn := func(reward float64) {
 		r.Identity.Offset++
-		r.Event = schemas.Event{Numbers: []float64{-1, reward}}
+		r.Event = event.Event{Numbers: []float64{-1, reward}}
 		made = machine.Add(made[:0], r)
 	}
 	return func(step uint64, z []float64) (int, func(float64)) {
 		r.Key = strconv.AppendUint(r.Key[:0], step, 10)
 		r.Identity.Offset++
-		r.Event = schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, -math.MaxFloat64}}
+		r.Event = event.Event{Vector: event.Vector{Values: z}, Numbers: []float64{-1, -math.MaxFloat64}}
 		made = machine.Add(made[:0], r)
 		return int(made[0].Point[0]), learn
 	}

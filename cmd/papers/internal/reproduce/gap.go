@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/decision"
 )
 
 // gaps measures a contextual bandit in which one arm is better by at least a gap in every context. It compares regret
@@ -118,7 +118,7 @@ type watched struct {
 func watch(machine operators.Machine, operator operators.Operator) *watched {
 	extras := operator.(operators.Writer).Extras()
 	at := func(name string) int {
-		return slices.IndexFunc(extras, func(x schemas.Extra) bool { return x.Name == name })
+		return slices.IndexFunc(extras, func(x decision.Extra) bool { return x.Name == name })
 	}
 	return &watched{Machine: machine, atWidth: at("width"), atShift: at("shift")}
 }

@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // learner plays points and learns from losses.
@@ -117,13 +117,13 @@ func (l *configured) Point() []float64 { return l.point }
 
 // Step passes a loss to the operator, in the form of its events.
 func (l *configured) Step(f baselines.Loss) {
-	event := schemas.Event{Vector: schemas.Vector{Values: f.Features}, Label: f.Label, Weight: 1}
+	e := event.Event{Vector: event.Vector{Values: f.Features}, Label: f.Label, Weight: 1}
 	if f.Features == nil {
 		f.Gradient(l.gradient, l.point, l.convexity)
-		event = schemas.Event{Vector: schemas.Vector{Values: l.gradient}, Weight: 1}
+		e = event.Event{Vector: event.Vector{Values: l.gradient}, Weight: 1}
 	}
 	l.records++
-	r := operators.Record{Identity: noise.Identity{Offset: l.records}, Event: event}
+	r := operators.Record{Identity: noise.Identity{Offset: l.records}, Event: e}
 	l.decisions = l.machine.Add(l.decisions[:0], r)
 	for _, d := range l.decisions {
 		copy(l.point, d.Point)

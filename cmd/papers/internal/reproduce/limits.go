@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // limits measures lower bounds for any private bandit: Claims 13 and 14 of the contextual bandit's paper.
@@ -158,7 +158,7 @@ func playTwo(ctx context.Context, list []string, key [32]byte, w *two, steps uin
 		z := make([]float64, 2)
 		z[at] = 1
 		r.Identity.Offset++
-		r.Event = schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{float64(arm), w.reward(arm)}}
+		r.Event = event.Event{Vector: event.Vector{Values: z}, Numbers: []float64{float64(arm), w.reward(arm)}}
 		if made = machine.Add(made[:0], r); len(made) > 0 {
 			copy(weights, made[0].Point)
 		}

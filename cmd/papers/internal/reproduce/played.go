@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // player is a row of an experiment whose operator learns from the feedback to its own actions. settings returns the
@@ -58,7 +58,7 @@ func answer(ctx context.Context, list []string, key [32]byte, w world, steps uin
 		loss[0] = w.cost(d.Point)
 		name = strconv.AppendUint(name[:0], d.Index, 10)
 		r.Identity.Offset++
-		r.Key, r.Event = name, schemas.Event{Numbers: loss}
+		r.Key, r.Event = name, event.Event{Numbers: loss}
 		// The operator offers a round only if all feedback of the previous round has arrived, so no earlier offer is open.
 		if next++; next < len(offered) {
 			machine.Add(nil, r)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
@@ -103,7 +104,7 @@ func TestAdviceOfCosts(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("no advice: %v", err)
 	}
-	for _, unknown := range []plan.Number{advice.StrongConvexity, advice.Clip, advice.Constant} {
+	for _, unknown := range []digits.Number{advice.StrongConvexity, advice.Clip, advice.Constant} {
 		if !math.IsNaN(float64(unknown)) {
 			t.Errorf("advice %+v", advice)
 		}

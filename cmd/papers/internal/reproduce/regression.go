@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // regression compares least squares by private second moments with a first-order method.
@@ -114,7 +114,7 @@ func playRegression(ctx context.Context, c Cell) ([]Point, error) {
 		x := direction(rng, 3)
 		mean := floats.Dot(truth, x)
 		r.Identity.Offset++
-		r.Event = schemas.Event{Vector: schemas.Vector{Values: x}, Label: mean + 0.2*rng.NormFloat64(), Weight: 1}
+		r.Event = event.Event{Vector: event.Vector{Values: x}, Label: mean + 0.2*rng.NormFloat64(), Weight: 1}
 		d := score.Predict(weights, r.Event) - mean
 		off += d * d
 		if made = machine.Add(made[:0], r); len(made) > 0 {

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"oriel/operators"
-	"oriel/schemas"
+	"oriel/schemas/event"
 )
 
 // sets measures the submodular operator on a facility location problem whose best set is known.
@@ -308,9 +308,9 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 		of := w.draw()
 		w.lost += w.value(of, w.best) - value(of, set)
 		r.Identity.Offset++
-		r.Event = schemas.Event{Vector: schemas.Vector{Values: w.values[of]}}
+		r.Event = event.Event{Vector: event.Vector{Values: w.values[of]}}
 		if typed {
-			r.Event = schemas.Event{Numbers: []float64{float64(of)}}
+			r.Event = event.Event{Numbers: []float64{float64(of)}}
 		}
 		if made = machine.Add(made[:0], r); len(made) > 0 {
 			set = append(set[:0], made[0].Point...)
