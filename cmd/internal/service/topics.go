@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
@@ -72,22 +73,27 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err := freezeSchemas(ctx, s, d, leaveOut, done); err != nil {
 		return err
 	}
-	descriptor, err := s.Descriptor()
-	if err != nil {
+	if err := publishDescriptor(ctx, s, d, done); err != nil {
 		return err
-	}
-	written, err := deployment.WriteDescriptor(ctx, client, c, d.Topics, descriptor)
-	if err != nil {
-		return err
-	}
-	if written {
-		done("published the descriptor in " + c.Descriptor)
 	}
 	if err := examineStreams(ctx, d, done); err != nil {
 		return err
 	}
 	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, d.Topics.Input.Partitions))
 	return nil
+}
+
+// publishDescriptor writes the descriptor to its topic, if the operator has one and the topic does not have it yet.
+func publishDescriptor(ctx context.Context, s settings.Settings, d changelog.Deployment, done func(what string)) error {
+	descriptor, err := s.Descriptor()
+	if err != nil {
+		return err
+	}
+	written, err := deployment.WriteDescriptor(ctx, d.Client, d.Config, d.Topics, descriptor)
+	if written {
+		done("published the descriptor in " + d.Config.Descriptor)
+	}
+	return err
 }
 
 // examineStreams makes the checks with which `oriel run` takes the streams over, without taking events again. Like
