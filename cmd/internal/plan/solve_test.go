@@ -174,7 +174,7 @@ func TestTargetsNeedSettings(t *testing.T) {
 		Target{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY",
 		"ORIEL_MEMORIES=30,64",
 	)
-	if _, err := (Target{Statistic: "count"}).Error(settings[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
+	if _, err := (Target{Statistic: "count"}).Error(everySetting[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
 		t.Errorf("a learner: %v", err)
 	}
 

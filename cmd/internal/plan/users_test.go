@@ -20,7 +20,7 @@ import (
 // steps.
 func present(t *testing.T, memory, separation, window uint64) *Report {
 	t.Helper()
-	in := settings[0].input()
+	in := everySetting[0].input()
 	c := &in.Configured
 	c.Scope, c.AgeWeight = protection.Decay{Steps: memory}, 0
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: separation, Steps: window}
@@ -103,7 +103,7 @@ func TestUsersOfAMemoryAreShown(t *testing.T) {
 // TestPlanOfASecondLife covers a deployment that continues another one. The plan must show the loss of an event whose
 // step both deployments release, beside the loss that decisions state. Plans of other deployments must not mention it.
 func TestPlanOfASecondLife(t *testing.T) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	in.AgeWeight, in.Configured.AgeWeight, in.Configured.Scope = 0, 0, protection.Decay{Steps: 64}
 	for _, second := range []bool{false, true} {
 		in.Second = second

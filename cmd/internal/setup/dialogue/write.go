@@ -102,13 +102,16 @@ func (d *dialogue) thin(advised []string) (s settings.Settings, err error) {
 	if d.Want == setup.Statistics {
 		d.answers.Every = d.answers.EachSecond()
 	}
-	document := "ORIEL_MAP=" + string(d.answers.Document(d.Where, d.Label))
 	// fewer decisions may be a little longer than plan expects, so ask again
 	for range 3 {
-		every, err := d.EmitEvery(append(d.answers.Environ(advised...), document))
-		if err != nil {
+		var in plan.Input
+		if s, err = d.load(advised...); err != nil {
 			return s, err
 		}
+		if err = in.Simulate(s); err != nil {
+			return s, err
+		}
+		every := in.Published.Advised()
 		if every == d.answers.Every {
 			break
 		}
