@@ -19,7 +19,7 @@ var curves = map[string][]line{}
 func reportOf(t *testing.T, name string) *Report {
 	t.Helper()
 	r, err := theGolden()
-	if i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name }); i >= 0 {
+	if i := slices.IndexFunc(everySetting, func(s setting) bool { return s.name == name }); i >= 0 {
 		r, err = everySetting[i].report()
 	}
 	if err != nil {
