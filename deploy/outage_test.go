@@ -26,6 +26,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // outage is a real Prometheus that watches real processes on an embedded broker.
@@ -184,12 +185,7 @@ func freePort(t *testing.T) int {
 
 func (o *outage) client() *kafka.Client {
 	o.t.Helper()
-	c, err := kafka.New(kafka.Config{Brokers: []string{"127.0.0.1:" + strconv.Itoa(o.port)}})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	o.t.Cleanup(func() { _ = c.Close() })
-	return c
+	return brokertest.Client(o.t, "127.0.0.1:"+strconv.Itoa(o.port), kafka.Config{})
 }
 
 func (o *outage) topic(name string, partitions int) {

@@ -35,9 +35,10 @@
 //	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning. Dimension
 //	            is the setting of a vector's length
 //	Operator    five methods: Require sets the contribution of a record (contribution.Contribution), Params freezes lists
-//	            and files, Open makes a machine and must refuse a stream with other Terms than Common.Terms, Extras names
-//	            further members of decisions (LifetimeMembers too), Describe serves `oriel plan` and lists the
-//	            mechanisms that the operator takes. Every decision has a value for each of the extras, in both topics. A
+//	            and files, Open makes a machine and must refuse a stream with other Terms than Common.Terms, Extras lists
+//	            further members of decisions, Describe serves `oriel plan` and lists the mechanisms that the operator
+//	            takes. One function declares the members (Members, and Lifetime of them): machine and reference model set
+//	            and read values by the handles. Every decision has a value for each member, in both topics. A
 //	            second topic, scores, statistics and the like are interfaces of their own, found by assertion: see
 //	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
 //	            is otherwise ignored

@@ -91,7 +91,8 @@ type Testing interface {
 	Next(params []byte, step, announced uint64) ([]byte, error)
 
 	// Wider returns how many times as wide the bands of an experiment that Next appends are, at its expected number of
-	// events, as those of an experiment whose first step the settings list.
+	// events, as those of an experiment whose first step the settings list. It is 0 if the horizon ends before the
+	// experiment has as many events as its first look.
 	Wider(law mechanisms.NoiseLaw, batch, step, announced uint64) float64
 }
 

@@ -13,6 +13,9 @@ func ParseNumber(s string) (float64, error) { return text.ParseNumber(s) }
 // ParseInt is text.ParseInt, for packages that know no events.
 func ParseInt(s string) (int, error) { return text.ParseInt(s) }
 
+// Decimal returns a number as decisions and canonical texts have it.
+func Decimal(x float64) string { return string(text.AppendFloat(nil, x)) }
+
 // Range is a public range of numbers, Low below High.
 type Range struct{ Low, High float64 }
 

@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -75,65 +74,92 @@ type Effect struct {
 // Unfit reports whether the verdict is withheld because the arms are not drawn with the configured probabilities.
 func (f *Findings) Unfit(e *Experiment) bool { return !f.StopAllowed && f.Events >= e.Looks }
 
-// Read parses the findings in a decision. Numbers are Shown from the first look on.
-func (e *Experiment) Read(d decision.Decision) (Findings, error) {
-	f := Findings{}
-	members, missing := map[string]json.RawMessage{}, ""
-	for _, x := range d.Extras {
-		members[x.Name] = json.RawMessage(x.JSON)
+// FindingMembers are the handles of the members that state findings.
+type FindingMembers struct {
+	Effect, Lift, Mean                                 SequenceMembers // Lift only if the experiment has lifts
+	E, P                                               NumbersMember
+	Verdict                                            TextMember
+	StopAllowed, Balance, Looks, Recent, Number, First NumberMember
+
+	Lists []NumbersMember // all lists
+}
+
+// SequenceMembers are the handles of confidence sequences: their values, and the ends of their intervals.
+type SequenceMembers struct{ Value, Low, High NumbersMember }
+
+// Declare declares the members that state the findings of the experiment.
+func (e *Experiment) Declare(m *Members) (f FindingMembers) {
+	list := func(name, text string, n int) NumbersMember {
+		f.Lists = append(f.Lists, m.Numbers(name, text, n))
+		return f.Lists[len(f.Lists)-1]
 	}
-	read := func(name string, to any) {
-		if json.Unmarshal(members[name], to) != nil && missing == "" {
-			missing = name
+	sequence := func(name, text string, n int) SequenceMembers {
+		return SequenceMembers{
+			list(name, text, n), list(name+"_low", "Lower ends of confidence sequences with "+name+".", n),
+			list(name+"_high", "Upper ends of confidence sequences with "+name+".", n),
 		}
 	}
-	list := func(name string, n int) []float64 {
-		var numbers []float64
-		if read(name, &numbers); len(numbers) != n {
-			numbers, missing = make([]float64, n), name
-		}
-		return numbers
-	}
-	sequence := func(name string, n int) []Estimate {
-		values, low, high := list(name, n), list(name+"_low", n), list(name+"_high", n)
-		all := make([]Estimate, n)
-		for i := range all {
-			all[i] = Estimate{Value: values[i], Low: low[i], High: high[i]}
-			if all[i].High == math.MaxFloat64 {
-				all[i].High = math.Inf(1)
-			}
-		}
-		return all
-	}
-	var stop, looks float64
-	read("verdict", &f.Verdict)
-	read("stop_allowed", &stop)
-	read("balance_e", &f.Balance)
-	read("recent", &f.Recent)
-	read("looks", &looks)
-	read("experiment", &f.Number)
-	read("experiment_step", &f.First)
-	f.StopAllowed, f.Events = stop == 1, float64(looks*float64(d.Batch))
-	shown := f.Events >= e.Looks
 	others := len(e.Arms) - 1
-	effects, es, ps := sequence("effect", others), list("effect_e", others), list("effect_p", others)
-	lifts := make([]Estimate, others)
+	f.Effect = sequence("effect", "What each arm but the control adds to the mean outcome, a weighted average over the experiment so far. "+
+		"Its sequences cover sampling and the noise of privacy, of all arms at all looks together.", others)
+	f.E = list("effect_e", "e-values of no effect, by arm: one of 20 says at least as much as p = 0.05, at any time.", others)
+	f.P = list("effect_p", "p-values of no effect, by arm, valid at any time: the least 1/e so far.", others)
 	if e.Lift {
-		lifts = sequence("lift", others)
+		f.Lift = sequence("lift", "Each arm's mean outcome in units of the control's; an upper end of 1.7976931348623157e308 says that "+
+			"there is none.", others)
 	}
-	f.Means = sequence("arm_mean", len(e.Arms))
-	if missing != "" {
-		return Findings{}, fmt.Errorf("member %s: missing, or not that of an experiment of %d arms", missing, len(e.Arms))
+	f.Mean = sequence("arm_mean", "Mean outcome of each arm, the control first; each sequence holds by itself.", len(e.Arms))
+	f.Verdict = m.Text("verdict", "The arms that were found better than the control, at some look; each stays so. not shown: none was. "+
+		"It never says that there is no difference.")
+	f.StopAllowed = m.Number("stop_allowed", "1 where the experiment may be stopped on what it says; 0 before its first look, and where "+
+		"counts of arms do not fit their propensities.")
+	f.Balance = m.Number("balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no "+
+		"verdict.")
+	f.Looks = m.Number("looks", "Steps of the experiment so far.")
+	f.Recent = m.Number("recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
+	f.Number = m.Number("experiment", "Number of the stream's experiment, from 1: all members above are of it alone. It has a probability "+
+		"of failing of its own.")
+	f.First = m.Number("experiment_step", "The first step of the experiment.")
+	return f
+}
+
+// estimates returns a sequence of a decision. An upper end of math.MaxFloat64 stands for none.
+func (s SequenceMembers) estimates(values []decision.ExtraValue, shown bool) []Estimate {
+	all := make([]Estimate, len(s.Value.Of(values)))
+	for i, value := range s.Value.Of(values) {
+		all[i] = Estimate{Value: value, Low: s.Low.Of(values)[i], High: s.High.Of(values)[i], Shown: shown}
+		if all[i].High == math.MaxFloat64 {
+			all[i].High = math.Inf(1)
+		}
 	}
-	for i := range f.Means {
-		f.Means[i].Shown = shown
+	return all
+}
+
+// Read returns the findings in a decision. Numbers are Shown from the first look on.
+func (e *Experiment) Read(d decision.Decision) (Findings, error) {
+	var declared Members
+	m := e.Declare(&declared)
+	values, err := declared.Read(d.Extras)
+	if err != nil {
+		return Findings{}, fmt.Errorf("%w, for an experiment of %d arms", err, len(e.Arms))
 	}
-	for i, effect := range effects {
-		effect.Shown, lifts[i].Shown = shown, shown && e.Lift
+	f := Findings{
+		Verdict: m.Verdict.Of(values), StopAllowed: m.StopAllowed.Of(values) == 1, Balance: m.Balance.Of(values),
+		Recent: m.Recent.Of(values), Events: float64(m.Looks.Of(values) * float64(d.Batch)),
+		Number: uint64(m.Number.Of(values)), First: uint64(m.First.Of(values)),
+	}
+	shown := f.Events >= e.Looks
+	f.Means = m.Mean.estimates(values, shown)
+	lifts := make([]Estimate, len(e.Arms)-1)
+	if e.Lift {
+		lifts = m.Lift.estimates(values, shown)
+	}
+	better := strings.Split(f.Verdict, ", ")
+	for i, effect := range m.Effect.estimates(values, shown) {
 		arm := e.Arms[i+1]
 		f.Effects = append(f.Effects, Effect{
-			Arm: arm, Estimate: effect, E: es[i], P: ps[i], Lift: lifts[i],
-			Better: slices.Contains(strings.Split(f.Verdict, ", "), arm+" better"),
+			Arm: arm, Estimate: effect, E: m.E.Of(values)[i], P: m.P.Of(values)[i], Lift: lifts[i],
+			Better: slices.Contains(better, arm+" better"),
 		})
 	}
 	return f, nil

@@ -219,7 +219,7 @@ func (v *Values) Lists() map[string]string {
 func (x value) canonical(k Kind) string {
 	switch k {
 	case Number:
-		return string(text.AppendFloat(nil, x.number))
+		return Decimal(x.number)
 	case Count:
 		return strconv.FormatUint(x.count, 10)
 	case Flag:

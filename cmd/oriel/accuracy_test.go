@@ -52,6 +52,7 @@ func evalOfReadme(t *testing.T, env map[string]string, commands string, flights 
 	for name, value := range env {
 		env[name] = strings.Replace(value, "deploy/", "../../deploy/", 1)
 	}
+	words = strings.TrimSuffix(strings.TrimSpace(words), ")") // the end of a subshell
 	words = strings.NewReplacer("\\\n", " ", "'", "", "/tmp/", home+"/").Replace(words)
 	f := unserved(t, env)
 	documentIn(t, f.Must(append([]string{"eval", "--json"}, strings.Fields(words)...)...), report)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -121,7 +122,11 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.show(cmd, in, source, delay)
+	err = o.show(cmd, in, source, delay)
+	if _, none := errors.AsType[*eval.NoEventError](err); none && o.ndjson != "" && o.separator == "" {
+		return withForm(o.ndjson, err)
+	}
+	return err
 }
 
 // show runs the evaluation, draws the plot and prints the report.

@@ -154,6 +154,10 @@ func TestEvalRefusesBadFlags(t *testing.T) {
 	f.Fails("ORIEL_EPSILON", "eval", "--ndjson", file, "--epsilon", "0")
 	f.Fails("ORIEL_WINDOW", "eval", "--ndjson", file, "--window", "9")
 	f.Fails("no event can be scored", "eval", "--ndjson", servicetest.WriteFile(t, "none", []byte("{}\n")))
+	packed := servicetest.WriteFile(t, "packed", []byte("\x1f\x8b\x08\x00\n"))
+	f.Fails("The file has no lines of JSON: it is compressed by gzip: unpack it first", "eval", "--ndjson", packed)
+	wide := servicetest.WriteFile(t, "wide", []byte("\xff\xfe{\x00}\x00\n\x00"))
+	f.Fails("`iconv -f UTF-16 -t UTF-8 FILE` converts it", "eval", "--ndjson", wide)
 	f.Fails("no such file", "eval", "--ndjson", file+".missing")
 	said := f.Must("eval", "--ndjson", file)
 	for _, want := range []string{

@@ -134,6 +134,26 @@ func TestAssociationOfTheReadme(t *testing.T) {
 	unserved(t, env).Fails("ORIEL_PROPENSITIES", "plan")
 }
 
+// TestBlocksPastedInOrder checks that the commands for a band leave the settings of the worked example as they are for
+// the commands after them.
+func TestBlocksPastedInOrder(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	script := filepath.Join(home, "oriel")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$1 $ORIEL_LOSS $ORIEL_WINDOW $ORIEL_BAND.\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	example, _, _ := strings.Cut(repotest.Block(t, cocoPage, "topics --input-partitions"), "\nmkdir -p")
+	_, last := repotest.Operator(t, "coco")
+	cmd := exec.CommandContext(t.Context(), "bash", "-e")
+	cmd.Dir, cmd.Env = home, []string{"PATH=" + os.Getenv("PATH")}
+	cmd.Stdin = strings.NewReader(example + "\n" + repotest.Block(t, cocoPage, "export ORIEL_BAND=") + "\n" + last)
+	said, err := cmd.CombinedOutput()
+	if want := "eval squared lifetime 0.9.\neval logistic 1024 .\n"; err != nil || string(said) != want {
+		t.Errorf("%v, said %q, want %q", err, said, want)
+	}
+}
+
 // TestBandsOfTheReadme checks that the commands of coco's page for a prediction band give the page's table. The short
 // form runs one seed over the first 8 000 flights, after which the covered share is within 0.05 of the level.
 func TestBandsOfTheReadme(t *testing.T) {

@@ -22,8 +22,8 @@ func featuresCommand() *cobra.Command {
 		Long: "Features decodes event lines (of a file, or of standard input) exactly as `oriel run` does and prints each one's vector,\n" +
 			"sparse, with label and weight, one line for a line: so that consumers can score with the vectors that Oriel learns from.\n" +
 			"It answers as soon as a line is in, and can stay beside a service that writes and reads line by line. An event to score\n" +
-			"needs no label. It needs the settings that decode events: of coco ORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the\n" +
-			"defaults, ORIEL_FEATURES_*. " + decodesAsFirst + "\n\n" +
+			"needs no label, and conditions of the mapping on the label's path are left out. Features needs the settings that decode\n" +
+			"events: of coco ORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the defaults, ORIEL_FEATURES_*. " + decodesAsFirst + "\n\n" +
 			"A line that is no event prints null; its number, the member and what is wrong with it go to standard error, and the exit code is 1 in the end.\n" +
 			"The output holds event contents: treat it like the input. schemas/testdata/hashing.py computes the same vectors in Python.",
 		Args: cobra.MaximumNArgs(1),

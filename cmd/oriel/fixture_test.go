@@ -28,7 +28,7 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 
 // unserved returns a fixture for commands that need no deployment.
 func unserved(t *testing.T, env map[string]string) *fixture {
-	return &fixture{&servicetest.Fixture{T: t, Env: env}}
+	return &fixture{&servicetest.Fixture{Setup: servicetest.Setup{T: t, Env: env}}}
 }
 
 // offline returns a fixture with the settings of a replay and no broker.

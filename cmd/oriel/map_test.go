@@ -205,13 +205,18 @@ func TestAMappingIsProposed(t *testing.T) {
 			t.Errorf("%v\n%s", err, notes)
 		}
 	}
+	open := servicetest.WriteFile(t, "open", append([]byte(`{"refunded":null,"order":{"total":"7.50"}}`+"\n"), orders(99, "", "")...))
+	_, notes, err := says(t, "map", "--sample", open, "--label", "/refunded")
+	if err != nil || !strings.Contains(notes, "no event: label: missing_member: /refunded is null\n") {
+		t.Errorf("a record without a label: %v\n%s", err, notes)
+	}
 	unknown := servicetest.WriteFile(t, "record", []byte("\x00\x00\x00\x00\x07\x02\x04"))
-	_, _, err := says(t, "map", "--sample", unknown)
+	_, _, err = says(t, "map", "--sample", unknown)
 	if err == nil || !strings.Contains(err.Error(), "--schema-file names it") {
 		t.Error(err)
 	}
 	alone := servicetest.WriteFile(t, "alone", []byte(`{"amount":1}`+"\n"))
-	_, notes, err := says(t, "map", "--sample", alone, "--label", "/amount>1")
+	_, notes, err = says(t, "map", "--sample", alone, "--label", "/amount>1")
 	if err == nil || !strings.Contains(err.Error(), "--label: /amount>1: no other member can be a feature by itself") ||
 		!strings.Contains(notes, "1 of 1 records are JSON") {
 		t.Errorf("a label alone: %v\n%s", err, notes)

@@ -31,27 +31,23 @@ func (o produceOptions) objects(each eachRecord) eachRecord {
 			if code == text.OK {
 				return f(e)
 			}
-			why := ""
-			if form := o.form(); form != "" {
-				why = ". The file has no lines of JSON: " + form
-			}
-			return fmt.Errorf("line %d: no JSON object: %s: %s%s", count, code, code.RuleAt(e.value), why)
+			return withForm(o.file(), fmt.Errorf("line %d: no JSON object: %s: %s", count, code, code.RuleAt(e.value)))
 		})
 	}
 }
 
-// form says why the file has no lines of JSON objects, or "".
-func (o produceOptions) form() string {
-	in, err := os.Open(o.file())
+// withForm adds to an error about the lines of a file why the file has no lines of JSON objects, if its start shows it.
+func withForm(file string, cause error) error {
+	in, err := os.Open(file)
 	if err != nil {
-		return ""
+		return cause
 	}
 	defer func() { _ = in.Close() }()
 	start, err := io.ReadAll(io.LimitReader(in, 1<<20))
-	if err != nil {
-		return ""
+	if form := setup.FormOfFile(start); err == nil && form != "" {
+		return fmt.Errorf("%w. The file has no lines of JSON: %s", cause, form)
 	}
-	return setup.FormOfFile(start)
+	return cause
 }
 
 // decodesAsFirst is a sentence in the help of commands that only decode events.

@@ -34,7 +34,8 @@ func replayCommand() *cobra.Command {
 		Short: "Recompute decisions: of a file, or of a partition against what was published",
 		Long: "With --events, replay steps over a file of event lines as an incarnation of its own and writes one line a decision; with\n" +
 			"--seed (64 hex digits) the same bytes come out each time. It needs the settings of\n" +
-			"`oriel run` about learning and privacy, and no brokers, topics or state directory. With --out it prints a summary.\n\n" +
+			"`oriel run` about learning and privacy, and no brokers, topics or state directory. With --out it prints a summary.\n" +
+			"Lines have no timestamps, so the decisions have no member time, which decisions of a topic's records have.\n\n" +
 			"With --save, it copies the partition's committed state, still sealed, to a checkpoint file. With --check, it starts from\n" +
 			"such a checkpoint, recomputes all later decisions of the partition from the input topic and compares them byte for\n" +
 			"byte with the decision topic.\n\n" +

@@ -60,6 +60,9 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 	if written, err := os.ReadFile(out); err != nil || string(written) != printed {
 		t.Errorf("the file differs from what is printed: %v", err)
 	}
+	if help := f.Must("replay", "--help"); strings.Contains(printed, `"time":`) || !strings.Contains(help, "no member time") {
+		t.Errorf("help says of times: %s\n%s", help, printed)
+	}
 }
 
 // TestReplayTakesEachLine checks that an empty line is a record, and that a last line without a line end is one. If a

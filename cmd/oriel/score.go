@@ -115,6 +115,7 @@ func scoreCommand() *cobra.Command {
 			"there with ORIEL_BAND: between which ends a label is to be, or the labels of the set, with the level of both.\n\n" +
 			"An event to score needs no label. It is read as `oriel run` reads it, by the settings that decode events (ORIEL_MAP among\n" +
 			"them). Without any, it is JSON, read by the mapping in the descriptor, or in Oriel's own form if the descriptor has none.\n" +
+			"Conditions of the mapping on the label's path are left out, and a record that another condition leaves out has no score.\n" +
 			"Where there are several streams, --stream names one, or --keyed finds it by the record key that stands before each event\n" +
 			"and a tab; of HTTP the headers Oriel-Stream and Oriel-Key.\n\n" +
 			"Events without labels are private: --listen wants an address of its own, answers without a log, and is for those who may\n" +

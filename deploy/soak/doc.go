@@ -1,6 +1,6 @@
 //go:build soak
 
-// Command soak runs the service under faults on real Apache Kafka brokers and checks the result with librdkafka.
+// Package soak runs the service under faults on real Apache Kafka brokers and checks the result with librdkafka.
 //
 //	.ci/soak CACHE [--brokers 1|3] [--stream partition|topic] [--users] [--seed 1] [--for 4m] [--faults 120]
 //	                [--only 'broker kill']
@@ -51,4 +51,4 @@
 // equal faults, but not equal timing. All files are below one directory, which is kept if something is wrong. The
 // command ends every process that it starts. It needs Linux and, for full disks, the right to mount a tmpfs; the report
 // states when these faults are left out.
-package main
+package soak

@@ -32,8 +32,8 @@ func TestBallKeepsVectorsInside(t *testing.T) {
 			}
 		}
 		for range 200 {
-			centre := mechtest.OnSphere(rng, make([]float64, n), b.Reach*rng.Float64())
-			check(mechtest.OnSphere(rng, centre, b.Radius*(1-1e-12)), centre)
+			centre := onSphere(rng, make([]float64, n), b.Reach*rng.Float64())
+			check(onSphere(rng, centre, b.Radius*(1-1e-12)), centre)
 		}
 		// The vector is rounded up and the centre down, by half a unit in every coordinate.
 		centre, v := make([]float64, n), make([]float64, n)
@@ -65,7 +65,7 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 				{1e9, 0}, {-1e9, 0}, {math.Inf(1), 0}, {math.NaN(), math.NaN()}, {0, math.MaxFloat64}, {0, -math.MaxFloat64},
 			}
 			for range 300 {
-				vectors = append(vectors, mechtest.OnSphere(rng, []float64{0, 0}, math.Exp(4*rng.NormFloat64())))
+				vectors = append(vectors, onSphere(rng, []float64{0, 0}, math.Exp(4*rng.NormFloat64())))
 			}
 			for i := range vectors {
 				vectors[i] = append(vectors[i], centre...)
@@ -118,3 +118,16 @@ func TestLargestIsTheClipUnlessAQuantiserBoundsIt(t *testing.T) {
 type bounded struct{ contribution.Ball }
 
 func (bounded) Bound(lattice.Grid) int64 { return 7 }
+
+// onSphere returns a vector that is uniform on the sphere with the given centre and radius.
+func onSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
+	v, sum := make([]float64, len(centre)), 0.0
+	for i := range v {
+		v[i] = rng.NormFloat64()
+		sum += v[i] * v[i]
+	}
+	for i := range v {
+		v[i] = centre[i] + v[i]*radius/math.Sqrt(sum)
+	}
+	return v
+}

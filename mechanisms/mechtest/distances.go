@@ -1,8 +1,6 @@
 package mechtest
 
 import (
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -42,19 +40,6 @@ func Quantised(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]f
 	}
 	slices.SortFunc(contributions, slices.Compare)
 	return slices.CompactFunc(contributions, slices.Equal)
-}
-
-// OnSphere returns a vector that is uniform on the sphere with the given centre and radius.
-func OnSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
-	v, sum := make([]float64, len(centre)), 0.0
-	for i := range v {
-		v[i] = rng.NormFloat64()
-		sum += v[i] * v[i]
-	}
-	for i := range v {
-		v[i] = centre[i] + v[i]*radius/math.Sqrt(sum)
-	}
-	return v
 }
 
 // Claims returns the squared distances that a quantiser claims, for a grid whose squares fit 64 bits.

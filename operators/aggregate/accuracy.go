@@ -54,10 +54,10 @@ func (c operator) precision(m mechanisms.Config) *operators.Precision {
 	case !decays:
 		n.Views = []operators.View{{Name: "total since the start"}}
 	case !own:
-		n.Views = []operators.View{{Name: "memory " + decimal(float64(memory)), Memory: memory}}
+		n.Views = []operators.View{{Name: "memory " + operators.Decimal(float64(memory)), Memory: memory}}
 	default:
 		for _, memory := range c.memories {
-			n.Views = append(n.Views, operators.View{Name: "memory " + decimal(float64(memory)), Memory: memory})
+			n.Views = append(n.Views, operators.View{Name: "memory " + operators.Decimal(float64(memory)), Memory: memory})
 		}
 	}
 	return n

@@ -36,8 +36,8 @@ func experimental(changed ...string) []string {
 	return lines
 }
 
-// members returns the members of a decision by name.
-func members(c operator, d operators.Decision) map[string]decision.ExtraValue {
+// membersOf returns the members of a decision by name.
+func membersOf(c operator, d operators.Decision) map[string]decision.ExtraValue {
 	all := map[string]decision.ExtraValue{}
 	for i, x := range c.Extras() {
 		all[x.Name] = d.Extras[i]
@@ -60,7 +60,7 @@ func converted(i int) event.Event {
 func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(100, 100), "life": life(64, 100)} {
 		for _, start := range []int{1, 4} {
-			c, m := config(t, m, experimental("EXPERIMENT_STEP="+decimal(float64(start)))...)
+			c, m := config(t, m, experimental("EXPERIMENT_STEP="+operators.Decimal(float64(start)))...)
 			machine := quiet(t, c, m)
 			var last operators.Decision
 			for i := range 6000 {
@@ -72,7 +72,7 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 					last = d
 				}
 			}
-			all := members(c, last)
+			all := membersOf(c, last)
 			near := func(member string, want float64) {
 				t.Helper()
 				if got := all[member].Numbers[0]; math.Abs(got-want) > 0.01*math.Abs(want) {
@@ -152,7 +152,7 @@ func TestNoiseOfEffects(t *testing.T) {
 			var all map[string]decision.ExtraValue
 			for range 1500 {
 				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
-					all = members(c, d)
+					all = membersOf(c, d)
 				}
 			}
 			low, high, e := all["effect_low"].Numbers[0], all["effect_high"].Numbers[0], all["effect"].Numbers[0]

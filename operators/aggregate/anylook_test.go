@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas/event"
 )
 
@@ -61,7 +62,7 @@ func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 				}
 				e := event.Event{Numbers: []float64{arm, run.outcome(rng)}}
 				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-					all := members(c, d)
+					all := membersOf(c, d)
 					missed = missed || all["effect_low"].Numbers[0] > 0 || all["effect_high"].Numbers[0] < 0
 					verdict = all["verdict"].Text
 				}
@@ -69,7 +70,7 @@ func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 			if missed {
 				outside++
 			}
-			if verdict != notShown {
+			if verdict != trial.NotShown {
 				better++
 			}
 		}

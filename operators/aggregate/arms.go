@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"oriel/operators/aggregate/interval"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas/decision"
 )
 
@@ -26,8 +27,8 @@ type comparison struct {
 func (s *specification) comparison() comparison {
 	after := s.product()
 	for _, d := range s.dimensions {
-		if after /= d.size(); d.name == s.arms {
-			return comparison{arms: d.size(), stride: after, treatments: s.product() / d.size()}
+		if after /= d.Size(); d.Name == s.arms {
+			return comparison{arms: d.Size(), stride: after, treatments: s.product() / d.Size()}
 		}
 	}
 	return comparison{}
@@ -36,9 +37,9 @@ func (s *specification) comparison() comparison {
 // armNames returns the names of the places of the arms' dimension.
 func (s *specification) armNames() (names []string) {
 	for _, d := range s.dimensions {
-		if d.name == s.arms {
-			for arm := range d.size() {
-				names = append(names, strings.TrimPrefix(d.label(arm), d.name+"="))
+		if d.Name == s.arms {
+			for arm := range d.Size() {
+				names = append(names, strings.TrimPrefix(d.Label(arm), d.Name+"="))
 			}
 		}
 	}
@@ -69,28 +70,6 @@ func (s *specification) compared() (names []string) {
 	return names
 }
 
-// differenceExtras returns three members for each compared statistic: the differences, and the two ends of their
-// intervals.
-func (s *specification) differenceExtras() []decision.Extra {
-	var extras []decision.Extra
-	for _, name := range s.compared() {
-		what := "means of the events"
-		if name == share {
-			what = "shares of an arm's events that are in a cell"
-		}
-		for _, member := range []struct{ suffix, text string }{
-			{"", "Differences of the " + what + ", an arm's less the control's, by view, then arm, then cell."},
-			{"_low", "Lower ends of intervals with the differences of the " + what + ", at 95 %: " + notATest},
-			{"_high", "Upper ends of intervals with the differences of the " + what + ", at 95 %: " + notATest},
-		} {
-			extras = append(extras, decision.Extra{
-				Name: name + "_difference" + member.suffix, Kind: decision.ExtraNumbers, Text: member.text,
-			})
-		}
-	}
-	return extras
-}
-
 // differenceLabels returns the labels of the cells of differences.
 func (s *specification) differenceLabels() []string {
 	c, labels := s.comparison(), s.labels()
@@ -103,36 +82,36 @@ func (s *specification) differenceLabels() []string {
 	return names
 }
 
-// appendDifferences appends the values of the members that differenceExtras describes, computed from totals.
-func (s *specification) appendDifferences(extras []decision.ExtraValue, t totals) {
-	c, at := s.comparison(), 0
-	for _, statistic := range s.statistics {
-		shares := statistic == count && c.treatments > 1
-		if c.size() == 0 || statistic != mean && !shares {
-			continue
-		}
-		unit := s.half()
-		if shares {
-			unit = 1
-		}
-		numbers, low, high := &extras[at].Numbers, &extras[at+1].Numbers, &extras[at+2].Numbers
-		at += 3
+// appendDifferences appends the differences of a view, and the ends of their intervals, to the values of a decision.
+func (s *specification) appendDifferences(m *members, values []decision.ExtraValue, t totals) {
+	c := s.comparison()
+	for _, d := range m.differences {
 		control := s.armTotal(c, 0, t)
 		for arm := 1; arm < c.arms; arm++ {
 			total := s.armTotal(c, arm, t)
 			for other := range c.treatments {
-				var difference float64
-				var ends interval.Interval
-				if shares {
-					difference, ends = interval.Difference(
-						s.shareOf(c, c.cell(arm, other), total, t), s.shareOf(c, c.cell(0, other), control, t))
+				unit := s.half()
+				var first, second interval.Estimate
+				if d.statistic == share {
+					unit = 1
+					first, second = s.shareOf(c, c.cell(arm, other), total, t), s.shareOf(c, c.cell(0, other), control, t)
 				} else {
-					difference, ends = interval.Difference(s.meanOf(c.cell(arm, other), t), s.meanOf(c.cell(0, other), t))
+					first, second = s.meanOf(c.cell(arm, other), t), s.meanOf(c.cell(0, other), t)
 				}
-				*numbers = append(*numbers, float64(unit*difference))
-				*low, *high = append(*low, float64(unit*ends.Low)), append(*high, float64(unit*ends.High))
+				difference, ends := interval.Difference(first, second)
+				d.value.Append(values, float64(unit*difference))
+				d.low.Append(values, float64(unit*ends.Low))
+				d.high.Append(values, float64(unit*ends.High))
 			}
 		}
+	}
+}
+
+// outcomes describes where releases have the outcomes of the arms.
+func (s *specification) outcomes() trial.Arms {
+	c := s.comparison()
+	return trial.Arms{
+		Names: s.armNames(), Treatments: c.treatments, Cell: c.cell, Weights: s.weights, Outcome: s.value, Low: s.low, High: s.high,
 	}
 }
 

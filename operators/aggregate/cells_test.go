@@ -2,45 +2,13 @@ package aggregate
 
 import (
 	"encoding/json"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"oriel/operators/aggregate/dimension"
 	"oriel/schemas/event"
 	"oriel/schemas/text"
 )
-
-// TestPlacesAreThoseOfEdges checks that a number falls into the bin whose edges enclose it, at the edges and next to
-// them too, in ranges of all sizes.
-func TestPlacesAreThoseOfEdges(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 8))
-	for range 3000 {
-		from := math.Ldexp(rng.NormFloat64(), rng.IntN(20)-10)
-		d := dimension{
-			name: "x", from: from, to: from + math.Ldexp(rng.Float64()+0.01, rng.IntN(20)-10),
-			bins: 1 + rng.IntN(200),
-		}
-		j := rng.IntN(d.bins + 1)
-		for _, x := range []float64{
-			d.edge(j), math.Nextafter(d.edge(j), math.Inf(1)),
-			math.Nextafter(d.edge(j), math.Inf(-1)),
-		} {
-			want := -1
-			for k := range d.bins {
-				if x >= d.edge(k) && (x < d.edge(k+1) || k == d.bins-1 && x < d.to) {
-					want = k
-				}
-			}
-			if x >= d.to {
-				want = -1
-			}
-			if got, ok := d.place(x); !ok || got != want {
-				t.Fatalf("%+v: %v is in bin %d, want %d", d, x, got, want)
-			}
-		}
-	}
-}
 
 // TestEntries checks that taking the canonical form of an entry twice changes nothing, and that cells are named in
 // order.
@@ -64,9 +32,9 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%q is taken, as %q", text, got)
 		}
 	}
-	s := specification{dimensions: []dimension{
-		{name: "a", choices: []string{"x", "y"}},
-		{name: "b", from: 0, to: 1, bins: 2},
+	s := specification{dimensions: []dimension.Dimension{
+		{Name: "a", Choices: []string{"x", "y"}},
+		{Name: "b", From: 0, To: 1, Bins: 2},
 	}, other: true}
 	want := []string{"a=x,b=0:0.5", "a=x,b=0.5:1", "a=y,b=0:0.5", "a=y,b=0.5:1", "other"}
 	if got := s.labels(); !slices.Equal(got, want) || len(got) != s.cells() {
@@ -127,10 +95,10 @@ func FuzzEntries(f *testing.F) {
 		if !ok {
 			return
 		}
-		one, _ := parseDimension(text)
-		two, fine := parseDimension(got)
-		if !fine || one.name != two.name || one.from != two.from || one.to != two.to || one.bins != two.bins ||
-			!slices.Equal(one.choices, two.choices) {
+		one, _ := dimension.Parse(text)
+		two, fine := dimension.Parse(got)
+		if !fine || one.Name != two.Name || one.From != two.From || one.To != two.To || one.Bins != two.Bins ||
+			!slices.Equal(one.Choices, two.Choices) {
 			t.Errorf("%q: %+v, %q: %+v", text, one, got, two)
 		}
 	})

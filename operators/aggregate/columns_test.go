@@ -10,7 +10,6 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/experiment"
-	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
 
@@ -79,8 +78,9 @@ func TestDifferencesHaveTheNoiseOfTheirCells(t *testing.T) {
 	for _, cells := range []string{"variant=a|b|c,hour=0:24:3", "hour=0:24:3,variant=a|b|c"} {
 		c, x := weighed(t, cells)
 		s := &c.spec
-		extras := make([]decision.ExtraValue, len(s.differenceExtras()))
-		s.appendDifferences(extras, x)
+		members := c.members()
+		values := members.Values()
+		s.appendDifferences(members, values, x)
 		share := func(arm string, other int) interval.Estimate {
 			part, rest := x.column(cellOf(t, s, arm, other), 0, 0.5), 0.0
 			for k := range 3 {
@@ -102,8 +102,10 @@ func TestDifferencesHaveTheNoiseOfTheirCells(t *testing.T) {
 				}
 				d, ends := interval.Difference(average(arm, other), average("a", other))
 				e, wide := interval.Difference(share(arm, other), share("a", other))
+				of, to := members.differences[0], members.differences[1]
+				got := []operators.NumbersMember{of.value, of.low, of.high, to.value, to.low, to.high}
 				for i, want := range []float64{120 * d, 120 * ends.Low, 120 * ends.High, e, wide.Low, wide.High} {
-					if got := extras[i].Numbers[at]; math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
+					if got := got[i].Of(values)[at]; math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
 						t.Errorf("%s: number %d of the difference of %s, cell %d, is %g, want %g", cells, i, arm, other, got, want)
 					}
 				}
@@ -149,7 +151,7 @@ func TestExperimentsHaveTheNoiseOfAllCells(t *testing.T) {
 	} {
 		c, _ := config(t, ending(100, 100), experimental("CELLS="+cells, "STATISTICS=count*0.5,mean*4,variance*2")...)
 		law := mechanisms.NoiseLaw{Draw: 7, Rounding: 0.01}
-		s := c.settings(law, 100)
+		s := c.test.Settings(law, 100)
 		for name, x := range map[string][2]float64{
 			"count": {s.Count, 14 * math.Sqrt(k)}, "value": {s.Value, 7.0 / 4 * math.Sqrt(k)},
 			"square": {s.Square, 3.5 * math.Sqrt(k)}, "rounding": {s.Rounding, 0.02 * k},
@@ -158,8 +160,8 @@ func TestExperimentsHaveTheNoiseOfAllCells(t *testing.T) {
 				t.Errorf("%s: %s has %g, want %g", cells, name, x[0], x[1])
 			}
 		}
-		c.exact = true
-		if exact := c.settings(law, 100); !(exact.Count > 0 && exact.Count < 1e-6*s.Count && exact.Value < 1e-6*s.Value) {
+		c.test.Exact = true
+		if exact := c.test.Settings(law, 100); !(exact.Count > 0 && exact.Count < 1e-6*s.Count && exact.Value < 1e-6*s.Value) {
 			t.Errorf("%s: without noise, draws have %g and %g", cells, exact.Count, exact.Value)
 		}
 	}
@@ -187,7 +189,7 @@ func TestExperimentsReadAllCells(t *testing.T) {
 				if len(machine.Add(nil, operators.Record{Event: event.Event{Numbers: numbers}})) == 0 {
 					continue
 				}
-				for k, got := range machine.test.arms {
+				for k, got := range machine.test.Released {
 					w := want[k]
 					if math.Abs(got.Count-w.Count)+math.Abs(got.Value-w.Value)+math.Abs(got.Square-w.Square) > 1e-3 {
 						t.Fatalf("%s, %s: event %d: arm %d has %+v, want %+v", cells, name, i, k, got, w)

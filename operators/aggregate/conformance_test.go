@@ -53,9 +53,9 @@ func drawn(s *specification, count int, seed uint64) []event.Event {
 	events := make([]event.Event, count)
 	for i := range events {
 		for _, d := range s.dimensions {
-			x := float64(rng.IntN(d.size()+1)) - 1
-			if d.choices == nil {
-				x = d.from + (d.to-d.from)*(1.2*rng.Float64()-0.1)
+			x := float64(rng.IntN(d.Size()+1)) - 1
+			if d.Choices == nil {
+				x = d.From + (d.To-d.From)*(1.2*rng.Float64()-0.1)
 			}
 			events[i].Numbers = append(events[i].Numbers, x)
 		}

@@ -239,8 +239,8 @@ func (f *facts) judge(t *testing.T, c operator, d operators.Decision, view, seed
 					squares, n = squares+(got-want)*(got-want)/sd/sd, n+1
 				}
 			case !math.IsNaN(want):
-				low, high := extra(t, c, d, member(name)+"_low")[view*cells+cell], extra(t, c, d,
-					member(name)+"_high")[view*cells+cell]
+				low, high := extra(t, c, d, memberName(name)+"_low")[view*cells+cell], extra(t, c, d,
+					memberName(name)+"_high")[view*cells+cell]
 				add(name+", all cells", cluster, low, want, high)
 				if at >= 0 && d.Point[view*c.spec.numbers()+at*cells+cell] > 12*sd {
 					add(name, cluster, low, want, high)

@@ -7,6 +7,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/aggregate/block"
+	"oriel/operators/aggregate/dimension"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas/event"
 	"oriel/schemas/text"
 )
@@ -53,7 +55,7 @@ var settings = slices.Concat([]operators.Setting{
 		Text: "number of bins of equal width over ORIEL_VALUE's range, for quantiles; a quantile is known to one bin at best",
 	},
 	{
-		Name: "ARMS", Kind: operators.Text, Form: isName,
+		Name: "ARMS", Kind: operators.Text, Form: dimension.IsName,
 		Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
 		Text: "the column whose first entry is the control. Decisions have differences of means and shares, " +
 			"with intervals of privacy's noise: not a test, and no effect",
@@ -68,26 +70,26 @@ var settings = slices.Concat([]operators.Setting{
 		Text: "with ORIEL_MEMORY: publish the released increments too, so that others can sum them over windows of their own",
 	},
 	operators.EmitEvery("1", "number of steps between two decisions; a decision has the sum of their increments. A larger number gains no privacy. 1 with once-gaussian"),
-}, testSettings)
+}, trial.Settings)
 
 func cellsEntry(text string) (string, bool) {
-	d, ok := parseDimension(text)
+	d, ok := dimension.Parse(text)
 	if !ok {
 		return "", false
 	}
-	return d.canonical(), true
+	return d.Canonical(), true
 }
 
 func statisticEntry(text string) (string, bool) {
 	name, weight, ok := parseStatistic(text)
 	if ok && weight != 1 {
-		name += "*" + decimal(weight)
+		name += "*" + operators.Decimal(weight)
 	}
 	return name, ok
 }
 
-func memoryEntry(s string) (string, bool) {
-	n, err := text.ParseCount(s)
+func memoryEntry(entry string) (string, bool) {
+	n, err := text.ParseCount(entry)
 	return strconv.FormatUint(n, 10), err == nil && n >= 2 && n <= 1<<20
 }
 
@@ -95,9 +97,9 @@ func memoryEntry(s string) (string, bool) {
 func specified(v *operators.Values) (s specification) {
 	names := []string{"weight"}
 	for _, entry := range v.Entries("CELLS") {
-		d, _ := parseDimension(entry)
-		v.Want("CELLS", !slices.Contains(names, d.name), "%s: given twice, or the name of weights", d.name)
-		names, s.dimensions = append(names, d.name), append(s.dimensions, d)
+		d, _ := dimension.Parse(entry)
+		v.Want("CELLS", !slices.Contains(names, d.Name), "%s: given twice, or the name of weights", d.Name)
+		names, s.dimensions = append(names, d.Name), append(s.dimensions, d)
 	}
 	s.other = v.Text("ELSEWHERE") == "other"
 	if text := v.Text("VALUE"); text != "" {
@@ -122,9 +124,9 @@ func specified(v *operators.Values) (s specification) {
 	s.weightMax = v.Number("WEIGHT_MAX")
 	product := 1.0
 	for _, d := range s.dimensions {
-		product = float64(product * float64(d.size()))
+		product = float64(product * float64(d.Size()))
 	}
-	v.Want("CELLS", product <= maxCells, "%g cells: above %d", product, maxCells)
+	v.Want("CELLS", product <= dimension.MaxCells, "%g cells: above %d", product, dimension.MaxCells)
 	v.Want("CELLS", len(s.dimensions) <= event.MaxMembers-2, "%d dimensions: above %d", len(s.dimensions),
 		event.MaxMembers-2)
 	return s
@@ -135,14 +137,14 @@ func (s *specification) wantArms(v *operators.Values) {
 	if s.arms = v.Text("ARMS"); s.arms == "" {
 		return
 	}
-	i := slices.IndexFunc(s.dimensions, func(d dimension) bool { return d.name == s.arms })
+	i := slices.IndexFunc(s.dimensions, func(d dimension.Dimension) bool { return d.Name == s.arms })
 	v.Want("ARMS", i >= 0, "%s: not a column of ORIEL_CELLS", text.Shown([]byte(s.arms)))
 	if i < 0 {
 		s.arms = ""
 		return
 	}
-	v.Want("ARMS", s.dimensions[i].size() > 1, "%s: has one place alone, and nothing to compare it with", s.arms)
-	v.Want("ARMS", s.dimensions[i].size() < 2 || s.compared() != nil,
+	v.Want("ARMS", s.dimensions[i].Size() > 1, "%s: has one place alone, and nothing to compare it with", s.arms)
+	v.Want("ARMS", s.dimensions[i].Size() < 2 || s.compared() != nil,
 		"%s: nothing of ORIEL_STATISTICS is compared: take mean, or count with a further column in ORIEL_CELLS", s.arms)
 }
 
@@ -150,20 +152,20 @@ func (s *specification) wantArms(v *operators.Values) {
 func (s *specification) body() event.Body {
 	b := event.Body{Name: "aggregate", Text: "One event: the columns of its cell, and what is summed there."}
 	for _, d := range s.dimensions {
-		m := event.Member{Name: d.name, Kind: event.KindNumber, Text: "Counted in " + d.canonical() + "."}
-		if d.choices != nil {
-			m.Kind, m.Choices, m.Open = event.KindChoice, d.choices, true
+		m := event.Member{Name: d.Name, Kind: event.KindNumber, Text: "Counted in " + d.Canonical() + "."}
+		if d.Choices != nil {
+			m.Kind, m.Choices, m.Open = event.KindChoice, d.Choices, true
 		}
 		b.Members = append(b.Members, m)
 	}
 	if s.value != "" {
 		b.Members = append(b.Members, event.Member{
-			Name: s.value, Kind: event.KindNumber, Text: "Clamped to " + decimal(s.low) + " … " + decimal(s.high) + ".",
+			Name: s.value, Kind: event.KindNumber, Text: "Clamped to " + operators.Decimal(s.low) + " … " + operators.Decimal(s.high) + ".",
 		})
 	}
 	if s.weightMax > 0 {
 		b.Members = append(b.Members, event.Member{
-			Name: "weight", Kind: event.KindWeight, Optional: true, Default: 1, Text: "Clamped to " + decimal(s.weightMax) + ".",
+			Name: "weight", Kind: event.KindWeight, Optional: true, Default: 1, Text: "Clamped to " + operators.Decimal(s.weightMax) + ".",
 		})
 	}
 	return b
@@ -196,7 +198,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	}
 	v.Want("EMIT_EVERY", !c.perStep || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+
 		"with less noise", c.every, v.Mechanism, v.Batch*max(1, c.every))
-	c.wantTest(v, facts)
+	c.test = trial.Read(v, c.spec.outcomes(), c.spec.weightMax, facts)
 	c.wantRoom(v)
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -219,7 +221,7 @@ func (c *operator) wantRoom(v *operators.Values) {
 	v.Want("BATCH", v.Batch >= least, "%d: %d coordinates are drawn at each step, above %d an event; take ORIEL_BATCH=%d or more, or fewer cells",
 		v.Batch, n, drawsAnEvent, least)
 	shown := c.spec.numbers() + 2*len(c.spec.bounded())*c.spec.cells() +
-		len(c.spec.differenceExtras())*c.spec.comparison().size()
+		3*len(c.spec.compared())*c.spec.comparison().size()
 	shown *= len(c.memories)
 	views := len(c.memories)
 	if c.increments {

@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"slices"
-	"strings"
 
 	"oriel/operators/aggregate/interval"
 	"oriel/schemas/decision"
@@ -14,35 +13,16 @@ func (s *specification) bounded() []string {
 	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name == count || name == sum })
 }
 
-// member returns a statistic's name for use within the name of a member: 99.9 becomes 99_9.
-func member(statistic string) string { return strings.ReplaceAll(statistic, ".", "_") }
-
-// intervalExtras returns two members for each bounded statistic: the lower ends and the upper ends.
-func (s *specification) intervalExtras() []decision.Extra {
-	var extras []decision.Extra
-	for _, statistic := range s.bounded() {
-		for _, end := range []struct{ name, text string }{{"low", "Lower"}, {"high", "Upper"}} {
-			extras = append(extras, decision.Extra{
-				Name: member(statistic) + "_" + end.name, Kind: decision.ExtraNumbers,
-				Text: end.text + " end of an interval with the " + statistic + " of the events, at 95 %, by view, then cell.",
-			})
-		}
-	}
-	return extras
-}
-
-// appendIntervals appends the intervals of a view, cell by cell, to the members of intervalExtras.
-func (s *specification) appendIntervals(extras []decision.ExtraValue, t totals) {
-	at := 0
+// appendIntervals appends the intervals of a view to the values of a decision, cell by cell.
+func (s *specification) appendIntervals(m *members, values []decision.ExtraValue, t totals) {
 	for k, statistic := range s.statistics {
-		if statistic == count || statistic == sum {
+		if always(statistic) {
 			continue
 		}
-		low, high := &extras[at].Numbers, &extras[at+1].Numbers
-		at += 2
 		for cell := range s.cells() {
 			x := s.interval(k, cell, t)
-			*low, *high = append(*low, x.low), append(*high, x.high)
+			m.low[k].Append(values, x.low)
+			m.high[k].Append(values, x.high)
 		}
 	}
 }
@@ -73,4 +53,34 @@ func (s *specification) interval(k, cell int, t totals) intervalEnds {
 // values converts an interval of x̃ to units of values.
 func (s *specification) values(x interval.Interval) intervalEnds {
 	return intervalEnds{interval.Value(x.Low, s.low, s.high), interval.Value(x.High, s.low, s.high)}
+}
+
+// ranked is a quantile and its interval, in [−1, 1].
+type ranked struct {
+	estimate float64
+	within   interval.Interval
+}
+
+// rank computes all quantiles of a view into dst: statistic by statistic, and within a statistic cell by cell. It does
+// not write the entries of other statistics.
+func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
+	bins, cells, deviation := s.weights.Bins, s.cells(), t.deviation/s.weights.Quantile
+	for k, level := range s.levels {
+		if level == 0 {
+			continue
+		}
+		for cell := range cells {
+			running, x := t.running[cell*bins:][:bins], &dst[k*cells+cell]
+			x.estimate, x.within = s.ranks[k].Quantile(running, deviation, interval.Z95, scratch)
+		}
+	}
+}
+
+// quantile returns the published number of one quantile.
+func (s *specification) quantile(k, cell int, t totals) float64 {
+	x := t.ranked[k*s.cells()+cell]
+	if t.running[(cell+1)*s.weights.Bins-1] > s.leastLast(t) {
+		return interval.Value(x.estimate, s.low, s.high)
+	}
+	return s.values(x.within).middle()
 }

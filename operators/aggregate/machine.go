@@ -3,10 +3,11 @@ package aggregate
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/operators/aggregate/interval"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas/decision"
 )
 
@@ -23,18 +24,11 @@ type Machine struct {
 	ranked     []ranked              // quantiles of one view, scratch
 	scratch    []float64             // scratch for interval.Ranks
 
-	point       []float64 // numbers of the decision
-	extras      []decision.ExtraValue
-	intervals   []decision.ExtraValue // intervals, a slice of extras
-	differences []decision.ExtraValue // differences, a slice of extras
-
-	shown  *decision.ExtraValue  // marks, an element of extras; nil in plans without marks
-	added  *decision.ExtraValue  // increments, an element of extras
-	test   *running              // nil if there is no experiment
-	tested []decision.ExtraValue // members of the experiment, a slice of extras
-
-	compared comparison
-	differed []string // statistics whose differences are published with marks
+	point   []float64 // numbers of the decision
+	members *members
+	extras  []decision.ExtraValue
+	marks   []float64  // which numbers are shown; extras share them
+	test    *trial.Run // nil if there is no experiment
 }
 
 // reading holds the source of a view's sums, and the noise of these sums.
@@ -42,9 +36,6 @@ type reading struct {
 	sums      *mechanisms.Reading // nil if the view has the sums that the stream releases
 	deviation mechanisms.Deviation
 }
-
-// maxWindow is log₂ of the longest window for which decisions with increments publish the noise.
-const maxWindow = 20
 
 // newMachine returns the machine at step 0 over a stream of the specification's contribution. The machine then owns the
 // stream.
@@ -79,7 +70,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 			return nil, err
 		}
 		if c.exact {
-			v.deviation = v.deviation.Times(almost)
+			v.deviation = v.deviation.Times(interval.Almost)
 		}
 		m.views = append(m.views, v)
 	}
@@ -94,64 +85,33 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 		}
 	}
 	if m.test != nil {
-		m.Fields = append(m.Fields, m.test.fields(stream)...)
+		m.Fields = append(m.Fields, m.test.Fields(stream)...)
 	}
 	return m, nil
 }
 
 // prepare allocates everything that decisions need, so that no step allocates.
-func (m *Machine) prepare(c operator) error {
+func (m *Machine) prepare(c operator) (err error) {
 	m.point = make([]float64, 0, len(m.views)*m.spec.numbers())
-	m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, len(m.views))})
-	if m.spec.weights.Mean > 0 {
-		m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, len(m.views))})
-	}
-	from := len(m.extras)
-	for range m.spec.intervalExtras() {
-		m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, 0, len(m.views)*m.spec.cells())})
-	}
-	to := len(m.extras)
-	for range m.spec.differenceExtras() {
-		m.extras = append(m.extras, decision.ExtraValue{
-			Numbers: make([]float64, 0, len(m.views)*m.spec.comparison().size()),
-		})
-	}
-	end := len(m.extras)
-	m.compared, m.differed = m.spec.comparison(), m.spec.compared()
-	m.extras = append(m.extras, decision.ExtraValue{Numbers: m.newMarks()})
+	m.members = c.members()
+	m.extras, m.marks = m.members.Values(), m.spec.newMarks(len(m.views), m.members)
+	m.members.shown.Set(m.extras, m.marks)
 	if c.test != nil {
-		var err error
-		if m.test, err = newRunning(c, m.Stream); err != nil {
+		if m.test, err = trial.NewRun(c.test, m.members.findings, m.Stream); err != nil {
 			return err
 		}
-		for range c.testExtras() {
-			m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, 0, m.spec.comparison().arms)})
-		}
 	}
-	tests := len(m.extras)
-	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
-	defer func() { // runs when the machine is complete
-		m.tested = m.extras[tests-len(c.testExtras()) : tests]
-		m.intervals, m.differences = m.extras[from:to], m.extras[to:end]
-		m.shown = &m.extras[end]
-	}()
 	if !c.increments {
 		return nil
 	}
-	var err error
 	if m.increments, err = m.Stream.Reading(0, 0); err != nil {
 		return err
 	}
 	m.readings = append(m.readings, m.increments)
-	memory, _ := m.Stream.Memory()
-	windows := make([]float64, min(maxWindow, bits.Len64(memory)+4)+1)
-	for i := range windows {
-		windows[i] = m.spec.countDeviation(m.Stream.WindowDeviation(0, 1<<i))
+	for i := range c.windows() {
+		m.members.windowDeviation.Append(m.extras, m.spec.countDeviation(m.Stream.WindowDeviation(0, 1<<i)))
 	}
-	at := len(m.extras)
-	m.extras = append(m.extras, decision.ExtraValue{Numbers: make([]float64, 0, len(m.sums))},
-		decision.ExtraValue{Numbers: windows}, decision.ExtraValue{Numbers: m.Stream.IncrementFilter()})
-	m.added = &m.extras[at]
+	m.members.incrementFilter.Set(m.extras, m.Stream.IncrementFilter())
 	return nil
 }
 
@@ -164,7 +124,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		r.Take()
 	}
 	if m.test != nil {
-		m.test.take(m.Stream)
+		m.test.Learn(m.Stream)
 	}
 	t := m.Stream.Step()
 	if t%m.Every != 0 {
@@ -209,11 +169,8 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 // decide computes the decision of step t. It reads only released numbers.
 func (m *Machine) decide(t uint64) {
 	m.point = m.point[:0]
-	for i := range m.intervals {
-		m.intervals[i].Numbers = m.intervals[i].Numbers[:0]
-	}
-	for i := range m.differences {
-		m.differences[i].Numbers = m.differences[i].Numbers[:0]
+	for _, list := range m.members.byView {
+		list.Clear(m.extras)
 	}
 	for i, v := range m.views {
 		sums := m.Stream.Sum(0)
@@ -225,16 +182,16 @@ func (m *Machine) decide(t uint64) {
 		of := totals{sums, m.running, m.ranked, v.deviation.At(t)}
 		m.spec.rank(m.ranked, of, m.scratch)
 		m.point = m.spec.show(m.point, of)
-		m.spec.appendIntervals(m.intervals, of)
-		m.spec.appendDifferences(m.differences, of)
-		m.mark(i, of)
-		m.extras[0].Numbers[i] = m.spec.countDeviation(of.deviation)
+		m.spec.appendIntervals(m.members, m.extras, of)
+		m.spec.appendDifferences(m.members, m.extras, of)
+		m.spec.mark(m.marks, i, len(m.views), m.members, of)
+		m.members.countDeviation.Append(m.extras, m.spec.countDeviation(of.deviation))
 		if m.spec.weights.Mean > 0 {
-			m.extras[1].Numbers[i] = m.spec.sumDeviation(of.deviation)
+			m.members.sumDeviation.Append(m.extras, m.spec.sumDeviation(of.deviation))
 		}
 	}
 	if m.test != nil {
-		m.test.write(m.tested)
+		m.test.Write(m.extras)
 	}
 	if m.increments == nil {
 		return
@@ -242,5 +199,21 @@ func (m *Machine) decide(t uint64) {
 	m.increments.Write(m.sums)
 	m.increments.Clear()
 	m.spec.accumulate(m.running, m.sums)
-	m.added.Numbers = m.spec.transposed(m.added.Numbers[:0], totals{sums: m.sums, running: m.running})
+	added := m.members.increments
+	added.Set(m.extras, m.spec.transposed(added.Of(m.extras)[:0], totals{sums: m.sums, running: m.running}))
+}
+
+// A state holds the sums of the views for which the stream keeps no sums itself, and the increments since the last
+// decision.
+const stateVersion = 1
+
+// incrementsField is the state's field of increments.
+type incrementsField struct {
+	*mechanisms.Reading
+	m *Machine
+}
+
+// Restore refuses a state that holds increments right after a decision, because the decision has published them.
+func (f incrementsField) Restore(state []byte) error {
+	return f.Reading.Restore(state, f.m.Stream.Step()%f.m.Every == 0)
 }

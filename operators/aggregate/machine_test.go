@@ -46,9 +46,9 @@ func (p *plain) add(e event.Event) {
 	cell := 0
 	for i, d := range p.spec.dimensions {
 		place := -1
-		for j := range d.size() {
-			if d.choices != nil && e.Numbers[i] == float64(j) || d.choices == nil && e.Numbers[i] >= d.edge(j) &&
-				e.Numbers[i] < d.edge(j+1) {
+		for j := range d.Size() {
+			if d.Choices != nil && e.Numbers[i] == float64(j) || d.Choices == nil && e.Numbers[i] >= d.Edge(j) &&
+				e.Numbers[i] < d.Edge(j+1) {
 				place = j
 			}
 		}
@@ -56,7 +56,7 @@ func (p *plain) add(e event.Event) {
 			cell = -1
 			continue
 		}
-		cell = cell*d.size() + place
+		cell = cell*d.Size() + place
 	}
 	if cell < 0 {
 		if !p.spec.other {

@@ -50,7 +50,7 @@ func TestReadingsMatchTheDecision(t *testing.T) {
 						for cell, label := range c.spec.labels() {
 							checkEnds(t, c, d, place{view, cell, statistic}, got[at])
 							n := numbers.Names[at]
-							if n.Statistic != statistic || n.Cell != label || decays && n.Memory != decimal(float64(memory)) {
+							if n.Statistic != statistic || n.Cell != label || decays && n.Memory != operators.Decimal(float64(memory)) {
 								t.Fatalf("%s: number %d is named %+v", name, at, n)
 							}
 							at++

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"math"
 
+	"oriel/operators"
 	"oriel/operators/aggregate/block"
 	"oriel/operators/aggregate/interval"
 )
@@ -24,7 +25,7 @@ func (s *specification) columns() []string {
 		names = append(names, squares)
 	}
 	for bin := range s.weights.Bins {
-		names = append(names, "below="+decimal(s.edge(bin+1)))
+		names = append(names, "below="+operators.Decimal(s.edge(bin+1)))
 	}
 	return names
 }

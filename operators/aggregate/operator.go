@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/aggregate/dimension"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // operator implements operators.Operator.
@@ -20,8 +24,8 @@ type operator struct {
 	perStep    bool             // each step is released separately
 	increments bool
 	every      uint64
-	exact      bool // the noise is so small that sums are nearly exact
-	test       *tested
+	exact      bool         // the noise is so small that sums are nearly exact
+	test       *trial.Trial // nil: no experiment
 }
 
 var (
@@ -32,41 +36,7 @@ var (
 	_ operators.Audited     = operator{}
 )
 
-// Extras returns the members: the noise of a count and of a sum at each view; intervals of means and variances; with a
-// memory, the memory; and increments with the noise of their sums, where they are asked for.
-func (c operator) Extras() []decision.Extra {
-	extras := []decision.Extra{{
-		Name: "count_deviation", Kind: decision.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
-	}}
-	if c.spec.weights.Mean > 0 {
-		extras = append(extras, decision.Extra{
-			Name: "sum_deviation", Kind: decision.ExtraNumbers, Text: "Standard deviation of the noise of a sum of values, by view.",
-		})
-	}
-	extras = append(extras, c.spec.intervalExtras()...)
-	extras = append(extras, c.spec.differenceExtras()...)
-	extras = append(extras, decision.Extra{
-		Name: "shown", Kind: decision.ExtraNumbers,
-		Text: "1 for each number that is more than noise, else 0: of a ratio, whether the count below it exceeds 12 standard deviations " +
-			"of its noise. The numbers of decision in their order, and behind them those of differences.",
-	})
-	extras = append(extras, c.testExtras()...)
-	extras = append(extras, operators.LifetimeMembers(c.terms)...)
-	if c.increments {
-		extras = append(extras, decision.Extra{
-			Name: "increments", Kind: decision.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",
-		}, decision.Extra{
-			Name: "window_deviation", Kind: decision.ExtraNumbers,
-			Text: "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of a count; between two lengths straight in " +
-				"logarithms of both, to a per cent; of other columns times increment_deviations of the descriptor.",
-		}, decision.Extra{
-			Name: "increment_filter", Kind: decision.ExtraNumbers,
-			Text: "What the noise of increments follows from exactly: P, steps between two resets, then poles q, then residues R, in units of " +
-				"2⁻³⁰. Increment t has e_j of the draw of step t − j of its block: e_0 = 1, e_j = −Σ R·q^(j−1).",
-		})
-	}
-	return extras
-}
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // descriptor names the contents of decisions.
 type descriptor struct {
@@ -137,8 +107,8 @@ func (c operator) Descriptor() []byte {
 		d.Value = &public{c.spec.value, c.spec.low, c.spec.high}
 	}
 	if of := c.spec.compared(); of != nil {
-		i := slices.IndexFunc(c.spec.dimensions, func(d dimension) bool { return d.name == c.spec.arms })
-		d.Arms = &compared{c.spec.arms, c.spec.dimensions[i].label(0), of, c.spec.differenceLabels()}
+		i := slices.IndexFunc(c.spec.dimensions, func(d dimension.Dimension) bool { return d.Name == c.spec.arms })
+		d.Arms = &compared{c.spec.arms, c.spec.dimensions[i].Label(0), of, c.spec.differenceLabels()}
 	}
 	if c.increments {
 		d.Increments, d.Deviations = c.spec.columns(), c.spec.columnDeviations()
@@ -153,7 +123,7 @@ func (c operator) Descriptor() []byte {
 // Require sets the contribution that the mechanism must release.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
-		if err := c.checkPlan(params); err != nil {
+		if _, err := c.read(params); err != nil {
 			return err
 		}
 	}
@@ -190,22 +160,34 @@ func (c operator) kind() byte {
 }
 
 // canonical returns the text of a plan: the specification and the experiment.
-func (c operator) canonical() string { return c.spec.canonical() + c.test.canonical() }
+func (c operator) canonical() string { return c.spec.canonical() + c.test.Canonical() }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
-func (c operator) checkPlan(params []byte) error {
-	_, _, err := c.added(params)
-	return err
+// read returns the operator with the experiments that a plan adds to those of the settings. It refuses a plan of other
+// settings.
+func (c operator) read(params []byte) (operator, error) {
+	if len(params) == 0 || params[0] != c.kind() {
+		return c, errPlan
+	}
+	lines, ok := strings.CutPrefix(string(params[1:]), c.canonical())
+	if ok && lines != "" {
+		if c.test != nil {
+			c.test, ok = c.test.Append(lines)
+		} else {
+			ok = false
+		}
+	}
+	if !ok {
+		return c, errPlan
+	}
+	return c, nil
 }
 
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	starts, announced, err := c.added(params)
+	c, err := c.read(params)
 	if err != nil {
 		return nil, err
-	}
-	if len(starts) > 0 {
-		c = c.then(starts, announced)
 	}
 	return newMachine(c, sums)
 }
@@ -216,5 +198,50 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
-	return newReference(c.spec), c.checkPlan(params)
+	_, err := c.read(params)
+	return newReference(c.spec), err
+}
+
+// Experiment describes the members of an experiment.
+func (c operator) Experiment() *operators.Experiment {
+	if c.test == nil {
+		return nil
+	}
+	x := c.test.Experiment()
+	x.Assigned = func(e event.Event) (arm int, outcome float64) {
+		cell, ok := c.spec.cell(e.Numbers)
+		if !ok || cell < 0 || cell >= c.spec.product() {
+			return -1, 0
+		}
+		of := c.spec.comparison()
+		return cell / of.stride % of.arms, within(e.Numbers[len(e.Numbers)-1], c.spec.low, c.spec.high)
+	}
+	return x
+}
+
+// Power returns operators.Testing's Power.
+func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim) (*operators.Power, error) {
+	return c.test.Power(law, batch, aim)
+}
+
+// Turns returns operators.Testing's Turns.
+func (c operator) Turns(params []byte) (steps []uint64, err error) {
+	if c, err = c.read(params); err != nil {
+		return nil, err
+	}
+	return c.test.Turns(), nil
+}
+
+// Next returns operators.Testing's Next.
+func (c operator) Next(params []byte, step, announced uint64) ([]byte, error) {
+	c, err := c.read(params)
+	if err != nil {
+		return nil, err
+	}
+	return c.test.Next(step, announced)
+}
+
+// Wider returns operators.Testing's Wider.
+func (c operator) Wider(law mechanisms.NoiseLaw, batch, step, announced uint64) float64 {
+	return c.test.Wider(law, batch, step, announced)
 }

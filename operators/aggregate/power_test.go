@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/operators/aggregate/trial"
 )
 
 // TestPowerIsOfTheHardestTreatment checks that a plan is for all treatments and for all experiments of the stream: the
@@ -29,9 +30,9 @@ func TestPowerIsOfTheHardestTreatment(t *testing.T) {
 		}
 		return p
 	}
-	steps := c.test.longest(maxTargetSteps, c.terms.Scope.Figures().Horizon)
-	s, want, hardest := c.settings(law, m.Batch), operators.Power{}, map[[2]int]float64{}
-	for i, start := range c.test.starts {
+	steps := c.test.Longest(trial.MaxTargetSteps, c.terms.Scope.Figures().Horizon)
+	s, want, hardest := c.test.Settings(law, m.Batch), operators.Power{}, map[[2]int]float64{}
+	for i, start := range c.test.Starts {
 		s.Start = start
 		for arm := 1; arm < 3; arm++ {
 			p := s.Plan(arm, 0.1, 0, 0.8, steps)

@@ -72,7 +72,7 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 			for k, name := range c.spec.statistics {
 				for cell := range values {
 					want, got := exact(values[cell], weights[cell], c.spec.levels[k]), last.Point[2*k+cell]
-					low, high := extra(t, c, last, member(name)+"_low")[cell], extra(t, c, last, member(name)+"_high")[cell]
+					low, high := extra(t, c, last, memberName(name)+"_low")[cell], extra(t, c, last, memberName(name)+"_high")[cell]
 					if math.Abs(got-want) > 240.0/bins || !(low <= want && want <= high) || !(low <= got && got <= high) ||
 						high-low > 100 {
 						t.Errorf("%s, %s, memory %d: %s of cell %d is %g in [%g, %g], want %g", m.Name, more, memory, name, cell, got,

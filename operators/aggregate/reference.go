@@ -24,8 +24,8 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	for i, d := range t.spec.dimensions {
 		x := r.Event.Numbers[i]
 		places[i] = -1
-		for j := range d.size() {
-			if d.choices != nil && x == float64(j) || d.choices == nil && x >= d.edge(j) && x < d.edge(j+1) {
+		for j := range d.Size() {
+			if d.Choices != nil && x == float64(j) || d.Choices == nil && x >= d.Edge(j) && x < d.Edge(j+1) {
 				places[i] = j
 			}
 		}
@@ -33,7 +33,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	}
 	cell, stride := 0, 1
 	for i := len(places) - 1; i >= 0; i-- {
-		cell, stride = cell+places[i]*stride, stride*t.spec.dimensions[i].size()
+		cell, stride = cell+places[i]*stride, stride*t.spec.dimensions[i].Size()
 	}
 	if outside {
 		if cell = stride; !t.spec.other {
@@ -146,17 +146,17 @@ func (t *reference) record(cell int, x, factor float64) operators.Record {
 	product := t.spec.product()
 	stride := product
 	for _, d := range t.spec.dimensions {
-		stride /= d.size()
-		place := cell / stride % d.size()
+		stride /= d.Size()
+		place := cell / stride % d.Size()
 		switch {
-		case cell >= product && d.choices != nil: // the second cell is the cell of all other events
+		case cell >= product && d.Choices != nil: // the second cell is the cell of all other events
 			e.Numbers = append(e.Numbers, -1)
 		case cell >= product:
-			e.Numbers = append(e.Numbers, d.to)
-		case d.choices != nil:
+			e.Numbers = append(e.Numbers, d.To)
+		case d.Choices != nil:
 			e.Numbers = append(e.Numbers, float64(place))
 		default:
-			e.Numbers = append(e.Numbers, (d.edge(place)+d.edge(place+1))/2)
+			e.Numbers = append(e.Numbers, (d.Edge(place)+d.Edge(place+1))/2)
 		}
 	}
 	if t.spec.value != "" {

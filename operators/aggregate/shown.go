@@ -1,10 +1,6 @@
 package aggregate
 
-import (
-	"math"
-
-	"oriel/operators"
-)
+import "math"
 
 // shown is the number of standard deviations of its noise that a count must exceed for decisions to show the ratios
 // over it. A ratio over a smaller count may consist mostly of noise.
@@ -36,19 +32,17 @@ func (s *specification) knowsDifference(statistic string, c comparison, arm, oth
 
 // newMarks returns the marks before the first step: all views' numbers first, then the differences. The marks of
 // numbers that are always shown never change.
-func (m *Machine) newMarks() []float64 {
-	s := &m.spec
-	marks := make([]float64, len(m.views)*(s.numbers()+len(m.differed)*m.compared.size()))
-	for i := range len(m.views) * s.numbers() {
+func (s *specification) newMarks(views int, m *members) []float64 {
+	marks := make([]float64, views*(s.numbers()+len(m.differences)*s.comparison().size()))
+	for i := range views * s.numbers() {
 		marks[i] = marked(always(s.statistics[i%s.numbers()/s.cells()]))
 	}
 	return marks
 }
 
 // mark writes which numbers of a view are shown.
-func (m *Machine) mark(view int, t totals) {
-	s, c := &m.spec, m.compared
-	marks := m.shown.Numbers[view*s.numbers():]
+func (s *specification) mark(all []float64, view, views int, m *members, t totals) {
+	marks := all[view*s.numbers():]
 	cells, width, bins := s.cells(), s.width(), s.weights.Bins
 	for k, statistic := range s.statistics {
 		of := marks[k*cells:][:cells]
@@ -66,11 +60,12 @@ func (m *Machine) mark(view int, t totals) {
 			}
 		}
 	}
-	at := len(m.views)*s.numbers() + view*len(m.differed)*c.size()
-	for _, statistic := range m.differed {
+	c := s.comparison()
+	at := views*s.numbers() + view*len(m.differences)*c.size()
+	for _, d := range m.differences {
 		for arm := 1; arm < c.arms; arm++ {
 			for other := range c.treatments {
-				m.shown.Numbers[at] = marked(s.knowsDifference(statistic, c, arm, other, t))
+				all[at] = marked(s.knowsDifference(d.statistic, c, arm, other, t))
 				at++
 			}
 		}
@@ -82,11 +77,4 @@ func marked(known bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// informs reports whether an interval is narrower than the public range of its number. Decisions without marks give no
-// other hint of whether a number is known.
-func informs(x operators.Estimate, low, high float64) bool {
-	const rounding = 1e-9 // error of converting an interval of [−1, 1] to units of values
-	return !(x.High-x.Low >= float64((high-low)*(1-rounding)))
 }

@@ -114,23 +114,3 @@ func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 		}
 	}
 }
-
-// TestDecisionsWithoutMarksHideCompleteRanges checks decisions of earlier plans: a number is hidden if its interval is
-// its complete public range.
-func TestDecisionsWithoutMarksHideCompleteRanges(t *testing.T) {
-	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")
-	d := decision.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []decision.ExtraMember{
-		{Name: "count_deviation", JSON: "[1]"},
-		{Name: "mean_low", JSON: "[-60,-59,10]"},
-		{Name: "mean_high", JSON: "[180,180,30]"},
-	}}
-	readings, err := c.Numbers().Read(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []bool{false, true, true, true, true, true} {
-		if readings[i].Shown != want {
-			t.Errorf("number %d, %+v: want %t", i, readings[i], want)
-		}
-	}
-}

@@ -2,17 +2,19 @@ package aggregate
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"oriel/operators"
 	"oriel/operators/aggregate/block"
+	"oriel/operators/aggregate/dimension"
 	"oriel/operators/aggregate/interval"
 )
 
 // specification describes the numbers to publish. It is public and fixed at opening.
 type specification struct {
-	dimensions []dimension
+	dimensions []dimension.Dimension
 	other      bool // events outside all places have a cell of their own
 	value      string
 	low, high  float64 // ends of the range of values
@@ -61,7 +63,7 @@ func (s *specification) cells() int {
 func (s *specification) product() int {
 	n := 1
 	for _, d := range s.dimensions {
-		n *= d.size()
+		n *= d.Size()
 	}
 	return n
 }
@@ -94,8 +96,8 @@ func (s *specification) labels() []string {
 	for _, d := range s.dimensions {
 		var longer []string
 		for _, name := range names {
-			for place := range d.size() {
-				next := d.label(place)
+			for place := range d.Size() {
+				next := d.Label(place)
 				if name != "" {
 					next = name + "," + next
 				}
@@ -116,19 +118,19 @@ func (s *specification) labels() []string {
 // canonical returns the specification as a plan holds it. Some settings have a line only where they are set.
 func (s *specification) canonical() string {
 	lines := []string{
-		"other=" + strconv.FormatBool(s.other), "value=" + s.value + "=" + decimal(s.low) + ":" + decimal(s.high),
+		"other=" + strconv.FormatBool(s.other), "value=" + s.value + "=" + operators.Decimal(s.low) + ":" + operators.Decimal(s.high),
 		"statistics=" + strings.Join(s.statistics, ","),
-		"weights=" + decimal(s.weights.Count) + "," + decimal(s.weights.Mean) + "," + decimal(s.weights.Square),
-		"weight_max=" + decimal(s.weightMax),
+		"weights=" + operators.Decimal(s.weights.Count) + "," + operators.Decimal(s.weights.Mean) + "," + operators.Decimal(s.weights.Square),
+		"weight_max=" + operators.Decimal(s.weightMax),
 	}
 	if s.weights.Bins > 0 {
-		lines = append(lines, "bins="+strconv.Itoa(s.weights.Bins)+","+decimal(s.weights.Quantile))
+		lines = append(lines, "bins="+strconv.Itoa(s.weights.Bins)+","+operators.Decimal(s.weights.Quantile))
 	}
 	if s.arms != "" {
 		lines = append(lines, "arms="+s.arms)
 	}
 	for _, d := range s.dimensions {
-		lines = append(lines, "dimension="+d.canonical())
+		lines = append(lines, "dimension="+d.Canonical())
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -137,7 +139,7 @@ func (s *specification) canonical() string {
 func parseValue(text string) (name string, low, high float64, ok bool) {
 	name, rest, found := strings.Cut(text, "=")
 	from, to, ranged := strings.Cut(rest, ":")
-	if name = strings.TrimSpace(name); !found || !ranged || !isName(name) {
+	if name = strings.TrimSpace(name); !found || !ranged || !dimension.IsName(name) {
 		return name, 0, 0, false
 	}
 	r, ok := operators.ParseRange(from, to)
@@ -148,12 +150,12 @@ func parseValue(text string) (name string, low, high float64, ok bool) {
 func (s *specification) cell(numbers []float64) (cell int, ok bool) {
 	inside := true
 	for i, d := range s.dimensions {
-		place, ok := d.place(numbers[i])
+		place, ok := d.Place(numbers[i])
 		if !ok {
 			return -1, false
 		}
 		inside = inside && place >= 0
-		cell = cell*d.size() + max(place, 0)
+		cell = cell*d.Size() + max(place, 0)
 	}
 	switch {
 	case inside:
@@ -168,16 +170,16 @@ func (s *specification) cell(numbers []float64) (cell int, ok bool) {
 func (s *specification) String() string {
 	var parts []string
 	if s.weights.Count > 0 {
-		parts = append(parts, decimal(s.weights.Count))
+		parts = append(parts, operators.Decimal(s.weights.Count))
 	}
 	if s.weights.Mean > 0 {
-		parts = append(parts, decimal(s.weights.Mean)+"·x")
+		parts = append(parts, operators.Decimal(s.weights.Mean)+"·x")
 	}
 	if s.weights.Square > 0 {
-		parts = append(parts, decimal(s.weights.Square)+"·(x²−½)")
+		parts = append(parts, operators.Decimal(s.weights.Square)+"·(x²−½)")
 	}
 	if s.weights.Bins > 0 {
-		parts = append(parts, decimal(s.weights.Quantile)+"·column of one of "+strconv.Itoa(s.weights.Bins)+" bins")
+		parts = append(parts, operators.Decimal(s.weights.Quantile)+"·column of one of "+strconv.Itoa(s.weights.Bins)+" bins")
 	}
 	text := "one of " + strconv.Itoa(s.cells()) + " cells, with (" + strings.Join(parts, ", ") + ")"
 	if s.weights.Mean > 0 {
@@ -187,3 +189,77 @@ func (s *specification) String() string {
 }
 
 func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+
+// These are the statistics. The name of a quantile is p and a percentage, for example p50 and p99.9.
+const (
+	count    = "count"
+	sum      = "sum"
+	mean     = "mean"
+	variance = "variance"
+)
+
+var statistics = []string{count, sum, mean, variance}
+
+// minWeight is the smallest weight of a column. It keeps every coordinate far above a lattice unit.
+const minWeight = 1e-3
+
+// percentOf parses the name of a quantile; it returns 0 for any other name.
+func percentOf(name string) float64 {
+	digits, found := strings.CutPrefix(name, "p")
+	percent, err := operators.ParseNumber(digits)
+	if !found || err != nil || strings.Trim(digits, "0123456789.") != "" || !(percent >= 0.01 && percent <= 99.99) {
+		return 0
+	}
+	return percent
+}
+
+// parseStatistic parses a name, or name*weight.
+func parseStatistic(text string) (name string, weight float64, ok bool) {
+	name, factor, weighted := strings.Cut(text, "*")
+	name, weight = strings.TrimSpace(name), 1
+	if weighted {
+		var err error
+		if weight, err = operators.ParseNumber(factor); err != nil {
+			return name, weight, false
+		}
+	}
+	percent := percentOf(name)
+	if percent > 0 {
+		name = "p" + operators.Decimal(percent)
+	}
+	ok = percent > 0 || slices.Contains(statistics, name)
+	return name, weight, ok && weight >= minWeight && weight <= 1/minWeight
+}
+
+// weigh sets the weights of columns: 1, or the weight that a statistic which needs the column names. It returns a
+// statistic whose weight conflicts with another's. The count has no column where only quantiles are asked for, because
+// their last running count is a count.
+func (s *specification) weigh(names []string, weights []float64, bins int) (conflict string) {
+	s.statistics, s.levels = names, make([]float64, len(names))
+	for i, name := range names {
+		s.levels[i] = percentOf(name) / 100
+		column := &s.weights.Mean
+		switch {
+		case s.levels[i] > 0:
+			column, s.weights.Bins = &s.weights.Quantile, bins
+		case name == count:
+			column = &s.weights.Count
+		case name == variance:
+			column = &s.weights.Square
+		}
+		given := *column != 0 && *column != 1
+		if given && weights[i] != 1 && weights[i] != *column {
+			conflict = name
+		}
+		if !given {
+			*column = weights[i]
+		}
+	}
+	if s.weights.Square > 0 && s.weights.Mean == 0 {
+		s.weights.Mean = 1
+	}
+	if s.weights.Count == 0 && (s.weights.Mean > 0 || s.weights.Quantile == 0) {
+		s.weights.Count = 1
+	}
+	return conflict
+}

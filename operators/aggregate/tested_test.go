@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas/decision"
 )
 
@@ -29,7 +30,7 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := members(c, d)
+			all := membersOf(c, d)
 			events := max(0, float64(d.Step)-3) * 100
 			shown := events >= 1000
 			if f.Number != 1 || f.First != 4 || f.Events != events ||
@@ -49,7 +50,7 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 					t.Fatalf("a lift without an end goes to %g", effect.Lift.High)
 				}
 			}
-			if shown && f.Unfit(x) != (f.Verdict == unfit) || !shown && f.Unfit(x) {
+			if shown && f.Unfit(x) != (f.Verdict == trial.Unfit) || !shown && f.Unfit(x) {
 				t.Fatalf("step %d: %+v", d.Step, f)
 			}
 			parsed.Extras = parsed.Extras[:len(parsed.Extras)-1]

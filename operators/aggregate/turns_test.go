@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/operators/aggregate/trial"
 	"oriel/schemas/event"
 )
 
@@ -51,7 +52,7 @@ func plan(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte
 // since returns the operator with experiments announced after the given numbers of steps.
 func (c operator) since(announced ...uint64) operator {
 	test := *c.test
-	test.announced = announced
+	test.Announced = announced
 	c.test = &test
 	return c
 }
@@ -73,7 +74,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		var alone []operators.Machine
 		for i, first := range firsts {
 			c, _ := config(t, m, experimental("EXPERIMENT_STEP="+fmt.Sprint(first))...)
-			c = c.since(listed.test.announced[i])
+			c = c.since(listed.test.Announced[i])
 			alone = append(alone, noisy(t, c, m, plan(t, c, m)))
 		}
 		for i := range batch * steps {
@@ -104,7 +105,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 				if k != turn {
 					continue
 				}
-				ours, theirs := members(c, got[0]), members(c, want[0])
+				ours, theirs := membersOf(c, got[0]), membersOf(c, want[0])
 				if ours["experiment"].Number != float64(turn+1) || ours["experiment_step"].Number != float64(firsts[turn]) {
 					t.Fatalf("%s, step %d: experiment %v from step %v", name, step, ours["experiment"], ours["experiment_step"])
 				}
@@ -128,7 +129,7 @@ func TestAChosenStartWidensBands(t *testing.T) {
 		machine := noisy(t, c, m, frozen)
 		for i := range (first - 1 + looks) * batch {
 			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
-				all := members(c, d)
+				all := membersOf(c, d)
 				width = all["effect_high"].Numbers[0] - all["effect_low"].Numbers[0]
 			}
 		}
@@ -157,6 +158,17 @@ func TestAChosenStartWidensBands(t *testing.T) {
 		}
 		before = wider
 	}
+	// The horizon has 400 steps: an experiment from step 392 on has 900 events, fewer than its first look.
+	short, ends := config(t, ending(400, 100), experimental("TARGET=10000")...)
+	if opened, err = mechanisms.NewMechanism(ends, mechtest.Plan(t, ends)); err != nil {
+		t.Fatal(err)
+	}
+	if law, err = opened.NoiseLaw(0); err != nil {
+		t.Fatal(err)
+	}
+	if last, none := short.Wider(law, 100, 391, 0), short.Wider(law, 100, 392, 0); last < 1 || none != 0 {
+		t.Errorf("before the end of the horizon: %g and %g times as wide", last, none)
+	}
 }
 
 // TestANewExperimentHasNoVerdict checks that verdict, e-values and looks start again, even if the previous experiment
@@ -170,12 +182,12 @@ func TestANewExperimentHasNoVerdict(t *testing.T) {
 			e.Numbers[1] = float64(i / 2 % 10 / 9) // values have the same distribution in both arms
 		}
 		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-			all := members(c, d)
+			all := membersOf(c, d)
 			verdict, looks, p := all["verdict"].Text, all["looks"].Number, all["effect_p"].Numbers[0]
 			switch {
 			case d.Step == 40 && (verdict != "B better" || looks != 40 || p > 0.05),
-				d.Step == 41 && (verdict != notShown || looks != 1 || p != 1 || all["stop_allowed"].Number != 0),
-				d.Step > 41 && (verdict != notShown || p < 0.05):
+				d.Step == 41 && (verdict != trial.NotShown || looks != 1 || p != 1 || all["stop_allowed"].Number != 0),
+				d.Step > 41 && (verdict != trial.NotShown || p < 0.05):
 				t.Errorf("step %d: %s at look %g, p = %g", d.Step, verdict, looks, p)
 			}
 		}
@@ -206,7 +218,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 	for step := uint64(51); ; step++ {
 		line, err := forever.Next(frozen, step, step/2)
 		if err != nil {
-			if steps, _ := forever.Turns(frozen); len(steps) != maxTurns || !strings.Contains(err.Error(), "no room") {
+			if steps, _ := forever.Turns(frozen); len(steps) != trial.MaxTurns || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("%d experiments: %v", len(steps), err)
 			}
 			break
@@ -223,19 +235,19 @@ func TestPlansThatAreExtended(t *testing.T) {
 		"experiment_step=50 announced_after=\n", "experiment_step=50 announced_after=49\n",
 		"experiment_step=50,60 announced_after=8\n",
 	} {
-		if err := c.checkPlan(append([]byte{planOfTurns}, c.canonical()+behind...)); err == nil {
+		if _, err := c.read(append([]byte{planOfTurns}, c.canonical()+behind...)); err == nil {
 			t.Errorf("a plan with %q behind it opens", behind)
 		}
 	}
 	other := append([]byte{planOfSums}, c.canonical()+"experiment_step=50 announced_after=8\n"...)
-	if err := c.checkPlan(other); err == nil {
+	if _, err := c.read(other); err == nil {
 		t.Error("a plan of another kind opens with a further experiment")
 	}
 }
 
 // TestTurnsDoNotAllocate checks that the step at which the next experiment starts does not allocate.
 func TestTurnsDoNotAllocate(t *testing.T) {
-	steps := make([]string, maxTurns)
+	steps := make([]string, trial.MaxTurns)
 	for i := range steps {
 		steps[i] = fmt.Sprint(i + 1)
 	}
@@ -243,7 +255,7 @@ func TestTurnsDoNotAllocate(t *testing.T) {
 	machine, dst := quiet(t, c, m), make([]operators.Decision, 0, 1)
 	r := operators.Record{Event: event.Event{Numbers: []float64{1, 1}}}
 	machine.Add(dst, r)
-	if n := testing.AllocsPerRun(maxTurns-3, func() { machine.Add(dst, r) }); n > 0 {
+	if n := testing.AllocsPerRun(trial.MaxTurns-3, func() { machine.Add(dst, r) }); n > 0 {
 		t.Errorf("%g allocations a step", n)
 	}
 }
@@ -265,8 +277,8 @@ func TestLongestExperiment(t *testing.T) {
 		{[]uint64{4, 10, 35, 200}, 1000, 210, 165},
 		{[]uint64{4, 50}, 1000, 40, 36},
 	} {
-		x := tested{starts: c.starts}
-		if got := x.longest(c.most, c.horizon); got != c.want {
+		x := trial.Trial{Starts: c.starts}
+		if got := x.Longest(c.most, c.horizon); got != c.want {
 			t.Errorf("%+v: %d steps", c, got)
 		}
 	}

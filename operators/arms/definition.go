@@ -86,9 +86,15 @@ type operator struct{ Config }
 
 var _ operators.Audited = operator{}
 
-// Extras returns the one further member of decisions, the name of the arm.
+// members declares the one further member of decisions, the name of the arm.
+func members() (m operators.Members, arm operators.TextMember) {
+	arm = m.Text("arm", "What to play; the decision is its place in ORIEL_ARMS, from 0.")
+	return m, arm
+}
+
 func (c operator) Extras() []decision.Extra {
-	return []decision.Extra{{Name: "arm", Kind: decision.ExtraText, Text: "What to play; the decision is its place in ORIEL_ARMS, from 0."}}
+	m, _ := members()
+	return m.Extras()
 }
 
 // Require sets the contribution: one number of absolute value at most ½, so that exchanging an answer moves a release

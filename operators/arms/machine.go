@@ -33,7 +33,8 @@ type Machine struct {
 
 	contribution [1]float64
 	point        [1]float64
-	extra        [1]decision.ExtraValue
+	name         operators.TextMember // name of the arm in extras
+	extras       []decision.ExtraValue
 }
 
 // playedRound is a round that was published.
@@ -58,6 +59,9 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 		Base: operators.Base{Operator: "arms", Stream: stream}, config: c, table: table,
 		rounds: make([]playedRound, c.Actions.Rounds()),
 	}
+	var declared operators.Members
+	declared, m.name = members()
+	m.extras = declared.Values()
 	n, err := noiseOf(stream)
 	if err != nil {
 		return nil, err
@@ -104,8 +108,9 @@ func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	p := m.at(round)
 	p.arm, p.probability = m.rule.next(m.Stream)
-	m.point[0], m.extra[0].Text = float64(p.arm), m.config.Arms[p.arm]
-	return m.config.Actions.Publish(dst, round, m.point[:], m.extra[:])
+	m.point[0] = float64(p.arm)
+	m.name.Set(m.extras, m.config.Arms[p.arm])
+	return m.config.Actions.Publish(dst, round, m.point[:], m.extras)
 }
 
 // Due returns the actions to publish at the end of a step: those of one round, and of the first round before any

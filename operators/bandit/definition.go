@@ -177,18 +177,23 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras returns the members: the centre, the estimated baseline, the memory if there is one, and the window of users.
-func (c operator) Extras() []decision.Extra {
-	all := []decision.Extra{{
-		Name: "centre", Kind: decision.ExtraNumbers,
-		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
-			"this.",
-	}, {
-		Name: "baseline", Kind: decision.ExtraNumber,
-		Text: "What losses of the open step are measured from: their mean, as found in what was released before.",
-	}}
-	return append(all, operators.LifetimeMembers(c.terms)...)
+// members are the centre, the estimated baseline, and those of a lifetime promise.
+type members struct {
+	operators.Members
+	centre   operators.NumbersMember
+	baseline operators.NumberMember
 }
+
+func (c Config) members(t protection.Terms) *members {
+	m := &members{}
+	m.centre = m.Numbers("centre", "What is known to be good: plays of a round are all as far from it. Where nothing is to be "+
+		"learned, take this.", c.Set.Dimension())
+	m.baseline = m.Number("baseline", "What losses of the open step are measured from: their mean, as found in what was released before.")
+	m.Lifetime(t)
+	return m
+}
+
+func (c operator) Extras() []decision.Extra { return c.members(c.terms).Extras() }
 
 // Require sets the contribution: loss·u in units of half the range of losses, in a ball about a public centre on the
 // line of u. With the paper's noise, Require declares contributions that are longer than the real ones, by the factor
@@ -290,5 +295,5 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	if err != nil {
 		return nil, err
 	}
-	return newReference(c.Config, p)
+	return newReference(c.Config, c.members(c.terms), p)
 }

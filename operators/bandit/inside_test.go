@@ -34,8 +34,8 @@ func within(x []float64, low, high float64) bool {
 	return floats.Min(x) >= low && floats.Max(x) <= high
 }
 
-// members returns a set of each kind.
-func members() []member {
+// setsOfEachKind returns a set of each kind.
+func setsOfEachKind() []member {
 	triangle := func(x []float64) bool { return floats.Min(x) >= 0 && sumsTo(x, 1) }
 	return []member{
 		{convex.Spec{Name: "l2-ball", Dimension: 3, Radius: 2}, func(x []float64) bool { return floats.Norm(x, 2) <= 2 }},
@@ -130,7 +130,7 @@ func treesOf(x []float64) bool {
 // that centres jump across the set. The long form makes 10⁶ actions over all sets.
 func TestNoActionLeavesItsSet(t *testing.T) {
 	runs := []bool{false, true}
-	all := members()
+	all := setsOfEachKind()
 	total := tiertest.Runs(400, 1_000_000/len(all)+1)
 	for k, x := range all {
 		set, err := convex.Parse(x.spec)
@@ -178,7 +178,7 @@ func TestNoActionLeavesItsSet(t *testing.T) {
 // TestCentresAreSettled checks that a centre that has left its set, by as much as rounding could in a long run, is in
 // the set again after one step. A Frank-Wolfe step without this repair would keep most of the error.
 func TestCentresAreSettled(t *testing.T) {
-	for _, x := range members() {
+	for _, x := range setsOfEachKind() {
 		set, err := convex.Parse(x.spec)
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestCentresAreSettled(t *testing.T) {
 // mean 0 and covariance P/m. P is the projection onto that space and m its dimension.
 func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 	const draws = 10_000
-	for _, x := range members() {
+	for _, x := range setsOfEachKind() {
 		set, err := convex.Parse(x.spec)
 		if err != nil {
 			t.Fatal(err)
@@ -261,7 +261,7 @@ func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 // TestTangentPlansAreOfTheirSet checks that the plan stores the dimension of directions, and that a plan with another
 // dimension is refused.
 func TestTangentPlansAreOfTheirSet(t *testing.T) {
-	for _, x := range members() {
+	for _, x := range setsOfEachKind() {
 		set, err := convex.Parse(x.spec)
 		if err != nil {
 			t.Fatal(err)

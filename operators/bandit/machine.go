@@ -23,10 +23,11 @@ type Machine struct {
 
 	baseline *baseline
 
-	middle []float64 // point towards which centres are scaled
-	points []float64 // the points of a round
-	shown  []float64 // the round's published centre, if actions must stay in the set
-	extras []decision.ExtraValue
+	middle  []float64 // point towards which centres are scaled
+	points  []float64 // the points of a round
+	shown   []float64 // the round's published centre, which extras share
+	members *members
+	extras  []decision.ExtraValue
 }
 
 // New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
@@ -67,8 +68,9 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		m.episodeStart = episodeStart{before: make([]float64, n), since: make([]float64, n)}
 	}
 	m.u.use([seedLen]byte{}) // a placeholder: Open or Restore sets the real seed
-	m.extras = []decision.ExtraValue{{Numbers: m.shown}, {}}
-	m.extras = operators.AppendLifetimeMembers(m.extras, stream.Terms())
+	m.members = c.members(stream.Terms())
+	m.extras = m.members.Values()
+	m.members.centre.Set(m.extras, m.shown)
 	m.defineState()
 	return m, nil
 }
@@ -168,7 +170,7 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	for i, x := range m.mirror.centre {
 		m.shown[i] = m.middle[i] + float64(share*(x-m.middle[i]))
 	}
-	m.extras[1].Number = m.config.Losses.Middle() + float64(m.baseline.value()*m.config.Losses.Half())
+	m.members.baseline.Set(m.extras, m.config.Losses.Middle()+float64(m.baseline.value()*m.config.Losses.Half()))
 	for k := range m.config.Actions.Actions {
 		point := m.points[k*n : (k+1)*n]
 		m.u.write(point, first+uint64(k))

@@ -53,7 +53,7 @@ func kinds(tb testing.TB) []Config {
 // referenceOf returns the reference model of the newest plan.
 func referenceOf(tb testing.TB, c Config) *reference {
 	tb.Helper()
-	r, err := newReference(c, c.NewParams())
+	r, err := newReference(c, c.members(mechtest.Config(1).Terms), c.NewParams())
 	if err != nil {
 		tb.Fatal(err)
 	}

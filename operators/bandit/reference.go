@@ -15,14 +15,15 @@ type reference struct {
 	Config
 	*actions.History
 
-	plan   Params
-	points map[uint64][]float64 // direction of each action
-	beta   float64              // baseline in the last decision, on the scale of mapped losses
-	along  [][]float64          // directions in turn, if an audit plays them
+	plan    Params
+	members *members
+	points  map[uint64][]float64 // direction of each action
+	beta    float64              // baseline in the last decision, on the scale of mapped losses
+	along   [][]float64          // directions in turn, if an audit plays them
 }
 
-func newReference(c Config, p Params) (*reference, error) {
-	r := &reference{Config: c, plan: p}
+func newReference(c Config, declared *members, p Params) (*reference, error) {
+	r := &reference{Config: c, members: declared, plan: p}
 	if !c.axes {
 		return r, nil
 	}
@@ -41,10 +42,10 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		e, _ := t.episodeOf(d.Step + 1)
 		t.points[d.Index] = slices.Clone(d.Point)
-		for i, x := range d.Extras[0].Numbers {
+		for i, x := range t.members.centre.Of(d.Extras) {
 			t.points[d.Index][i] = (t.points[d.Index][i] - x) / t.plan.Episodes[e].Smoothing
 		}
-		t.beta = float64(2 * t.Losses.Centred(d.Extras[1].Number))
+		t.beta = float64(2 * t.Losses.Centred(t.members.baseline.Of(d.Extras)))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
@@ -142,18 +144,26 @@ func (b *band) excess(column int, t uint64) float64 {
 	return b.folded[column] + (b.totals[column] - float64(expected*b.rule.share))
 }
 
-// write fills the members of a decision after t steps: the ends of the band around a prediction, its level, and a bound
-// on the difference between the level and the share of events within the band.
-func (b *band) write(dst []decision.ExtraValue, t uint64) {
+// write sets the members of a decision after t steps.
+func (b *band) write(m *members, values []decision.ExtraValue, t uint64) {
 	low, high := b.rule.ends(b.shown)
-	dst[0].Number, dst[1].Number, dst[2].Number = low, high, b.rule.level
-	dst[3].Number = b.rule.maxError(t, b.stream.Batch(), b.noise)
+	m.low.Set(values, low)
+	m.high.Set(values, high)
+	m.maxError.Set(values, b.rule.maxError(t, b.stream.Batch(), b.noise))
 }
 
-// bandExtras describes the members of decisions that write fills.
-func bandExtras(c Config) []decision.Extra {
+// members are those of a lifetime promise and, if there is a band, its ends around a prediction, its level, and a bound
+// on the difference between the level and the share of events within the band.
+type members struct {
+	operators.Members
+	low, high, maxError operators.NumberMember
+}
+
+func (c Config) members(t protection.Terms) *members {
+	m := &members{}
+	m.Lifetime(t)
 	if c.Band.Level == 0 {
-		return nil
+		return m
 	}
 	low := "Lower end of the band for labels, relative to the prediction."
 	high := "Upper end of the band for labels, relative to the prediction."
@@ -161,14 +171,9 @@ func bandExtras(c Config) []decision.Extra {
 		low = "0: a label is in the set of labels where 1 minus its probability is within band_low and band_high."
 		high = "Upper end of 1 minus the probability of labels in the set."
 	}
-	return []decision.Extra{
-		{Name: "band_low", Kind: decision.ExtraNumber, Text: low},
-		{Name: "band_high", Kind: decision.ExtraNumber, Text: high},
-		{Name: "band_level", Kind: decision.ExtraNumber, Text: "Share of events whose label is to be within the band."},
-		{
-			Name: "band_error_most", Kind: decision.ExtraNumber,
-			Text: "Most by which the share of all events so far within the bands of their time differs from band_level, for every " +
-				"sequence of events, noise being within its bound with a probability of 0.95.",
-		},
-	}
+	m.low, m.high = m.Number("band_low", low), m.Number("band_high", high)
+	m.Constant("band_level", "Share of events whose label is to be within the band.", c.Band.Level)
+	m.maxError = m.Number("band_error_most", "Most by which the share of all events so far within the bands of their time differs from "+
+		"band_level, for every sequence of events, noise being within its bound with a probability of 0.95.")
+	return m
 }

@@ -142,7 +142,7 @@ func TestReferenceOfABandAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := operator{Config: c}.ReferenceModel(stored)
+		model, err := operator{Config: c, terms: m.Terms}.ReferenceModel(stored)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package coco
 
 import (
-	"oriel/operators"
 	"oriel/operators/elementary"
 	"oriel/operators/loss"
 	"oriel/schemas/event"
@@ -15,12 +14,6 @@ func (b *referenceBand) begin(c Config) {
 	half := float64((e - 1/e) / 40 * (c.Band.Labels.High - c.Band.Labels.Low))
 	if b.low, b.high = -half, half; c.predictsSets() {
 		b.low, b.high = 0, 0.75
-	}
-}
-
-func (b *referenceBand) observe(d operators.Decision) {
-	if n := len(d.Extras); n >= 4 { // the band is in the last four members, if there is one
-		b.low, b.high = d.Extras[n-4].Number, d.Extras[n-3].Number
 	}
 }
 

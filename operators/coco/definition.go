@@ -225,11 +225,7 @@ func (c operator) Cautions() []string {
 
 func (c operator) Form() decision.Form { return c.form }
 
-// Extras describes the members of decisions: the memory, if there is one; the window of users, which replaces the
-// ordinary window; and the band.
-func (c operator) Extras() []decision.Extra {
-	return append(operators.LifetimeMembers(c.terms), bandExtras(c.Config)...)
-}
+func (c operator) Extras() []decision.Extra { return c.members(c.terms).Extras() }
 
 // Require sets the contribution by the rule of the stored plan or, without a plan, by the sharpest rule. It also sets
 // the failure probability of the error bound that proved constants need, and the noise scale that a paper prints.
@@ -326,7 +322,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	first := make([]float64, c.Set.Dimension())
 	c.start(first, p.Past)
 	return &reference{
-		config: c.Config, tangent: tangent, contributions: p.Contributions, first: first,
+		config: c.Config, members: c.members(c.terms), tangent: tangent, contributions: p.Contributions, first: first,
 		decision: make([]float64, len(first)),
 	}, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
@@ -39,7 +40,7 @@ func TestFirstIsAVertex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := operator{Config: c}.ReferenceModel(plan)
+		made, err := operator{Config: c, terms: mechtest.Config(1).Terms}.ReferenceModel(plan)
 		if err != nil {
 			t.Fatal(err)
 		}

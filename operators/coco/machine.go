@@ -31,9 +31,9 @@ type Machine struct {
 	means     *operators.Means // nil: decisions follow the newest sums
 	band      *band            // nil if there is none
 	columns   int              // number of columns of a contribution that belong to the band
+	members   *members
 	extras    []decision.ExtraValue
-	ends      []decision.ExtraValue // the members of the band, a slice of extras
-	pull      float64               // the centre of contributions is pull·x + offset
+	pull      float64 // the centre of contributions is pull·x + offset
 	offset    float64
 }
 
@@ -103,15 +103,13 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	if p.Past.Point != nil {
 		o.follow(p.Past)
 	}
-	m.extras = operators.AppendLifetimeMembers(nil, stream.Terms())
+	m.members = c.members(stream.Terms())
+	m.extras = m.members.Values()
 	if c.Band.Level > 0 {
 		if m.band, err = newBand(c, p, stream); err != nil {
 			return nil, err
 		}
 		m.columns = m.band.rule.columns()
-		m.ends = make([]decision.ExtraValue, len(bandExtras(c)))
-		m.extras = append(m.extras, m.ends...)
-		m.ends = m.extras[len(m.extras)-len(m.ends):]
 	}
 	switch c.Update {
 	case LLO:
@@ -167,7 +165,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		return dst
 	}
 	if m.band != nil {
-		m.band.write(m.ends, t)
+		m.band.write(m.members, m.extras, t)
 	}
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point(), Extras: m.extras})
 }

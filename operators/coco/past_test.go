@@ -112,7 +112,7 @@ func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		played, err := operator{Config: c}.ReferenceModel(stored)
+		played, err := operator{Config: c, terms: m.Terms}.ReferenceModel(stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestConformanceWithAPast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	played, err := operator{Config: c}.ReferenceModel(stored)
+	played, err := operator{Config: c, terms: m.Terms}.ReferenceModel(stored)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 type reference struct {
 	operators.OneRecord
 	config        Config
+	members       *members
 	tangent       convex.Tangent
 	contributions Contributions
 	first         []float64 // the stream's first decision, x_1
@@ -30,7 +31,9 @@ func (t *reference) Begin() {
 func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.decision, d.Point)
-		t.band.observe(d)
+		if t.config.Band.Level > 0 {
+			t.band.low, t.band.high = t.members.low.Of(d.Extras), t.members.high.Of(d.Extras)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
@@ -47,7 +48,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := operator{Config: c}.ReferenceModel(plan)
+	model, err := operator{Config: c, terms: mechtest.Config(1).Terms}.ReferenceModel(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

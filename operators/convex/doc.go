@@ -38,6 +38,10 @@
 //   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns
 //     the point x that it moves, because the general form needs x as a mix of vertices.
 //
+// The folder has a file for each set, which is why it has so many: set.go has the interfaces, kinds.go the list of sets,
+// and shape.go, mix.go and descending.go what sets share. Files of sets import nothing from each other but the set that
+// they are built of.
+//
 // A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: each machine must have
 // its own.
 //

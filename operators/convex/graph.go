@@ -163,3 +163,28 @@ func (g *graph) measure() {
 	}
 	g.longest = length[len(length)-1]
 }
+
+// readEdges reads entries in the form of ParseEdge, one for each dimension, and numbers vertices in the order of
+// appearance.
+func readEdges(edges []string, n int) (from, to []int32, names []string, err error) {
+	if len(edges) != n || n > MaxEdges {
+		return nil, nil, nil, fmt.Errorf("convex: %d edges: not one for each of %d dimensions, at most %d", len(edges), n,
+			MaxEdges)
+	}
+	number := map[string]int32{}
+	for i, text := range edges {
+		edge, ok := ParseEdge(text)
+		if !ok {
+			return nil, nil, nil, fmt.Errorf("convex: edge %d: not from>to, two different names", i+1)
+		}
+		tail, head, _ := strings.Cut(edge, ">")
+		for _, name := range []string{tail, head} {
+			if _, ok := number[name]; !ok {
+				number[name] = int32(len(names))
+				names = append(names, name)
+			}
+		}
+		from, to = append(from, number[tail]), append(to, number[head])
+	}
+	return from, to, names, nil
+}

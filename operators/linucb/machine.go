@@ -25,30 +25,13 @@ type Machine struct {
 
 	row          []float64 // a row of the table, scratch
 	best         []float64 // z of the best choice so far, scratch
+	members      *members
 	extras       []decision.ExtraValue
 	points       []float64             // points of a step's actions
 	actionExtras []decision.ExtraValue // extras of a step's actions
 	spaces       string
 	digits       int // largest number of characters of a choice
 }
-
-// These are places in the extras.
-const (
-	atOffset = iota
-	atWidth
-	atShift
-	atDoublings
-	modelExtras
-)
-
-// These places exist only if actions are served.
-const (
-	atArm = iota + modelExtras
-	atKey
-	atSpace
-	atFiller
-	atAnswers
-)
 
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
@@ -62,9 +45,9 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if m.model, err = newModel(c, stream); err != nil {
 		return nil, err
 	}
-	m.extras = make([]decision.ExtraValue, modelExtras)
+	m.members = c.members()
+	m.extras = m.members.Values()
 	if c.served {
-		m.extras = append(m.extras, make([]decision.ExtraValue, servedExtras)...)
 		if m.table, err = pending.New(c.waiting); err != nil {
 			return nil, err
 		}
@@ -74,10 +57,6 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 		}
 		m.spaces = strings.Repeat(" ", c.longest())
 		m.digits = max(characters(none), characters(c.choices()-1))
-	}
-	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
-	if c.served {
 		m.points, m.actionExtras = make([]float64, c.batch), make([]decision.ExtraValue, int(c.batch)*len(m.extras))
 	}
 	m.note()
@@ -116,8 +95,10 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 
 // note writes the members that describe the model, which each decision has.
 func (m *Machine) note() {
-	m.extras[atWidth].Number, m.extras[atShift].Number = m.model.widest()
-	m.extras[atDoublings].Number = float64(m.model.doublings)
+	width, shift := m.model.widest()
+	m.members.width.Set(m.extras, width)
+	m.members.shift.Set(m.extras, shift)
+	m.members.doublings.Set(m.extras, float64(m.model.doublings))
 }
 
 // learn writes the contribution of a logged event.

@@ -347,7 +347,7 @@ func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 				r := operators.Record{Event: e, Key: keyOf(i), Identity: noise.Identity{Offset: int64(i)}}
 				for _, d := range machine.Add(nil, r) {
 					for _, x := range append([]float64{
-						d.Extras[atWidth].Number, d.Extras[atShift].Number, d.Extras[atDoublings].Number,
+						machine.members.width.Of(d.Extras), machine.members.shift.Of(d.Extras), machine.members.doublings.Of(d.Extras),
 					}, d.Point...) {
 						if !(math.Abs(x) <= math.MaxFloat64) {
 							t.Fatalf("%v, noise %t: decision %d is %v, %+v", more, noisy, i, d.Point, d.Extras)

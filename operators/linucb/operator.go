@@ -55,50 +55,38 @@ func (c operator) blocks() int { return max(1, c.rows.Blocks) }
 // choices returns the number of arms or candidates to choose from.
 func (c operator) choices() int { return max(c.candidates, len(c.arms)) }
 
-// Extras returns the members that describe how to read the weights and how they were solved. For an action they also
-// give the choice and the key that it answers.
-func (c operator) Extras() []decision.Extra {
-	all := []decision.Extra{
-		{
-			Name: "offset", Kind: decision.ExtraNumber,
-			Text: "A reward is predicted as this and the inner product of features and an arm's weights.",
-		},
-		{Name: "width", Kind: decision.ExtraNumber, Text: "The largest β of an arm, in units of half the range of rewards."},
-		{
-			Name: "shift", Kind: decision.ExtraNumber,
-			Text: "The most that was added to the diagonal of an arm's released second moments of features of norm 1.",
-		},
-		{
-			Name: "doublings", Kind: decision.ExtraNumber,
-			Text: "How often a shift has had to be doubled, of all arms and models so far: 0 when it is large enough.",
-		},
-	}
-	if c.served {
-		all = append(all,
-			decision.Extra{
-				Name: "arm", Kind: decision.ExtraText,
-				Text: "The name of what to play; empty in a model, and where there is nothing to play.",
-			},
-			decision.Extra{
-				Name: "key", Kind: decision.ExtraText,
-				Text: "The record key of the context that an action is for; empty in a model.",
-			},
-			decision.Extra{
-				Name: "space", Kind: decision.ExtraText, Text: "Spaces, so that the texts of all actions for a key have equally many bytes.",
-			},
-			decision.Extra{
-				Name: "filler", Kind: decision.ExtraNumber,
-				Text: "A power of ten, so that the decision and this number together have equally many characters in all actions; 0 in a model.",
-			},
-			decision.Extra{
-				Name: "answers", Kind: decision.ExtraText,
-				Text: "What an action answers, by the record's key alone: context, which waits for its reward from then on; reward, under a key " +
-					"that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.",
-			},
-		)
-	}
-	return append(all, operators.LifetimeMembers(c.terms)...)
+// members describe how to read the weights and how they were solved. If actions are served, they also give the choice
+// and the key that it answers.
+type members struct {
+	operators.Members
+	width, shift, doublings operators.NumberMember
+
+	arm, key, space, answers operators.TextMember
+	filler                   operators.NumberMember
 }
+
+func (c operator) members() *members {
+	m := &members{}
+	m.Constant("offset", "A reward is predicted as this and the inner product of features and an arm's weights.", c.middle)
+	m.width = m.Number("width", "The largest β of an arm, in units of half the range of rewards.")
+	m.shift = m.Number("shift", "The most that was added to the diagonal of an arm's released second moments of features of norm 1.")
+	m.doublings = m.Number("doublings", "How often a shift has had to be doubled, of all arms and models so far: 0 when it is large enough.")
+	if c.served {
+		m.arm = m.Text("arm", "The name of what to play; empty in a model, and where there is nothing to play.")
+		m.key = m.Text(keyMember, "The record key of the context that an action is for; empty in a model.")
+		m.space = m.Text("space", "Spaces, so that the texts of all actions for a key have equally many bytes.")
+		m.filler = m.Number("filler", "A power of ten, so that the decision and this number together have equally many characters in all "+
+			"actions; 0 in a model.")
+		m.answers = m.Text("answers", "What an action answers, by the record's key alone: context, which waits for its reward from then on; "+
+			"reward, under a key that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.")
+	}
+	m.Lifetime(c.terms)
+	return m
+}
+
+const keyMember = "key"
+
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // SecondTopic describes the topic of actions.
 func (c operator) SecondTopic() *operators.Output {
@@ -106,7 +94,7 @@ func (c operator) SecondTopic() *operators.Output {
 		return nil
 	}
 	return &operators.Output{
-		Suffix: "actions", Key: "key", Own: true,
+		Suffix: "actions", Key: keyMember, Own: true,
 		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
 			"or who carry it out for them",
 	}
@@ -164,7 +152,7 @@ func (c operator) EmitAll() operators.Operator {
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	c, err := c.read(params)
 	if c.served {
-		return &servedReference{reference: reference{operator: c}}, err
+		return &servedReference{reference: reference{operator: c}, key: c.members().key}, err
 	}
 	return reference{operator: c}, err
 }

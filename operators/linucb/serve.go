@@ -114,19 +114,17 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 	if choice >= 0 && choice < len(m.arms) {
 		name = m.arms[choice]
 	}
-	extras[atAnswers].Text = answer
-	extras[atArm].Text, extras[atKey].Text = name, string(m.keys[k])
-	extras[atSpace].Text = m.spaces[len(name)+len(answer):]
-	extras[atFiller].Number = fillers[m.digits-characters(choice)]
+	m.members.answers.Set(extras, answer)
+	m.members.arm.Set(extras, name)
+	m.members.key.Set(extras, string(m.keys[k]))
+	m.members.space.Set(extras, m.spaces[len(name)+len(answer):])
+	m.members.filler.Set(extras, fillers[m.digits-characters(choice)])
 	m.points[k] = float64(choice)
 	return operators.Decision{Index: index, Step: step, Output: 1, Point: m.points[k : k+1], Extras: extras}
 }
 
 // fillers are values of the member filler, by the number of characters that a choice lacks to the longest one.
 var fillers = [...]float64{1, 10, 100, 1000}
-
-// servedExtras is the number of members that actions have and models of logged events lack.
-const servedExtras = atAnswers - modelExtras + 1
 
 // longest returns the largest number of bytes that the name of an arm and the answer kind take in an action.
 func (c operator) longest() int {

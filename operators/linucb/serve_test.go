@@ -139,13 +139,14 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 			if len(d) != 1 || d[0].Index != uint64(2*i+1) || d[0].Output != 1 {
 				t.Fatalf("%s: record %d is answered by %+v", what, i, d)
 			}
-			extras := d[0].Extras
-			if extras[atAnswers].Text != step.answers || extras[atKey].Text != step.text {
+			members, extras := w.machine.members, d[0].Extras
+			answers, key := members.answers.Of(extras), members.key.Of(extras)
+			if answers != step.answers || key != step.text {
 				t.Errorf("%s: record %d, key %.5q: answers %q under %q, want %q under %q", what, i, step.key,
-					extras[atAnswers].Text, extras[atKey].Text, step.answers, step.text)
+					answers, key, step.answers, step.text)
 			}
-			if step.answers != "context" && (d[0].Point[0] != none || extras[atArm].Text != "") {
-				t.Errorf("%s: record %d, %s: %v %q is to be played", what, i, step.answers, d[0].Point, extras[atArm].Text)
+			if step.answers != "context" && (d[0].Point[0] != none || members.arm.Of(extras) != "") {
+				t.Errorf("%s: record %d, %s: %v %q is to be played", what, i, step.answers, d[0].Point, members.arm.Of(extras))
 			}
 		}
 	}
@@ -214,12 +215,12 @@ func TestKeysThatAreNotUTF8(t *testing.T) {
 	for _, key := range []string{"", "a\xff", "\xc3("} {
 		for range 2 { // the first record is a context; the second would be its reward
 			d := w.add(key, context(1, 0))
-			if len(d) != 1 || d[0].Point[0] != none || d[0].Extras[atKey].Text != "" {
+			if len(d) != 1 || d[0].Point[0] != none || w.machine.members.key.Of(d[0].Extras) != "" {
 				t.Errorf("%q is answered: %v", key, d)
 			}
 		}
 	}
-	if d := w.add("é", context(1, 0)); d[0].Point[0] == none || d[0].Extras[atKey].Text != "é" {
+	if d := w.add("é", context(1, 0)); d[0].Point[0] == none || w.machine.members.key.Of(d[0].Extras) != "é" {
 		t.Errorf("a text is not answered: %v", d)
 	}
 }

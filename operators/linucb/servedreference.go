@@ -14,6 +14,7 @@ import (
 // a reward only if the reward comes in a later step than its context.
 type servedReference struct {
 	reference
+	key     operators.TextMember // key that an action answers
 	records uint64
 	open    []waitingContext // contexts that have not timed out, oldest first
 }
@@ -35,7 +36,7 @@ func (t *servedReference) Observe(decisions []operators.Decision) {
 			continue
 		}
 		for i := range t.open {
-			if w := &t.open[i]; w.step == d.Step && w.key == d.Extras[atKey].Text {
+			if w := &t.open[i]; w.step == d.Step && w.key == t.key.Of(d.Extras) {
 				w.choice = int(d.Point[0])
 			}
 		}

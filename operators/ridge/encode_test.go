@@ -53,7 +53,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		for _, e := range drawn(9, 2, 1) {
 			for _, d := range m.Add(nil, operators.Record{Event: e}) {
-				for i, x := range append(d.Point, d.Extras[atDeviation].Numbers...) {
+				for i, x := range append(d.Point, m.members.deviation.Of(d.Extras)...) {
 					if !(math.Abs(x) <= math.MaxFloat64) {
 						t.Fatalf("number %d of a decision is %g", i, x)
 					}

@@ -25,7 +25,10 @@ type Machine struct {
 	theta   []float64 // weights of z in units of the label, scratch
 	cross   []float64 // released Σ z·y, scratch
 	inverse []float64 // scratch: V⁻¹θ
-	extras  []decision.ExtraValue
+
+	members    *members
+	extras     []decision.ExtraValue
+	deviations []float64 // standard deviations of the weights, which extras share
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -38,16 +41,6 @@ type system interface {
 	Used() (edge float64, doublings int)
 }
 
-// These are places in the extras.
-const (
-	atDeviation = iota
-	atOffset
-	atResidual
-	atShift
-	atDoublings
-	ownExtras
-)
-
 // newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	base := operators.Base{Operator: "ridge", Stream: stream, Every: c.every}
@@ -58,7 +51,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m := &Machine{
 		Base: base, operator: c, point: make([]float64, d),
 		system: moments.NewSystem(d), theta: make([]float64, d),
-		cross: make([]float64, d), inverse: make([]float64, d), extras: make([]decision.ExtraValue, ownExtras),
+		cross: make([]float64, d), inverse: make([]float64, d), members: c.members(), deviations: make([]float64, d),
 	}
 	if c.raise {
 		m.system = moments.NewSpectrum(d)
@@ -68,9 +61,8 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, err
 	}
 	m.edge = float64(c.shift * moments.Edge(d, m.deviation.Worst()))
-	m.extras[atDeviation].Numbers = make([]float64, d)
-	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
+	m.extras = m.members.Values()
+	m.members.deviation.Set(m.extras, m.deviations)
 	m.defineState()
 	return m, nil
 }
@@ -135,14 +127,14 @@ func (m *Machine) decide(t uint64) {
 	moments.Cap(m.theta, float64(float64(m.maxWeights*m.half)/unit))
 	shift, doublings := m.system.Used()
 	m.doublings += uint64(doublings)
-	m.deviations(float64(m.deviation.At(t)), sums.Label, solved)
+	m.estimateErrors(float64(m.deviation.At(t)), sums.Label, solved)
 	for i, x := range m.theta {
 		m.point[i] = float64(x*unit) / m.features
-		m.extras[atDeviation].Numbers[i] = finite(float64(m.extras[atDeviation].Numbers[i]*unit) / m.features)
+		m.deviations[i] = finite(float64(m.deviations[i]*unit) / m.features)
 	}
-	m.extras[atResidual].Number = float64(math.Sqrt(max(0, m.squares(sums)/n)) * unit)
-	m.extras[atShift].Number = shift
-	m.extras[atDoublings].Number = float64(m.doublings)
+	m.members.residual.Set(m.extras, float64(math.Sqrt(max(0, m.squares(sums)/n))*unit))
+	m.members.shift.Set(m.extras, shift)
+	m.members.doublings.Set(m.extras, float64(m.doublings))
 }
 
 // finite returns x, or the largest float64 if x is infinite, as for a tiny regulariser. An infinite deviation could not
@@ -154,9 +146,9 @@ func finite(x float64) float64 {
 	return x
 }
 
-// deviations writes the standard deviations of θ (PROOF.md, claim 2).
-func (m *Machine) deviations(sd, label float64, solved bool) {
-	out := m.extras[atDeviation].Numbers
+// estimateErrors writes the standard deviations of θ (PROOF.md, claim 2).
+func (m *Machine) estimateErrors(sd, label float64, solved bool) {
+	out := m.deviations
 	clear(out)
 	if !solved {
 		return

@@ -203,12 +203,12 @@ func TestWeightsMatchTheFormulas(t *testing.T) {
 						if far := math.Abs(d.Point[k] - x); far > 2e-3*(math.Abs(x)+c.half*0.05) {
 							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, model.point)
 						}
-						sd, said := machine.deviation.At(d.Step), d.Extras[atDeviation].Numbers[k]
+						sd, said := machine.deviation.At(d.Step), machine.members.deviation.Of(d.Extras)[k]
 						if want := sd * model.deviation[k]; math.Abs(said-want) > 5e-3*want {
 							t.Fatalf("%s, B = %d, event %d: deviation %d is %g, want %g", kind.name, batch, i, k, said, want)
 						}
 					}
-					if said := d.Extras[atResidual].Number; math.Abs(said-model.left) > 0.01*model.left+1e-3*c.half {
+					if said := machine.members.residual.Of(d.Extras); math.Abs(said-model.left) > 0.01*model.left+1e-3*c.half {
 						t.Fatalf("%s, B = %d, event %d: residuals %g, want %g", kind.name, batch, i, said, model.left)
 					}
 				}
@@ -329,7 +329,7 @@ func TestDeviationsOfWeights(t *testing.T) {
 					weights[k] = append(weights[k], x)
 				}
 				if key == 0 {
-					said = append(said, d.Extras[atDeviation].Numbers...)
+					said = append(said, machine.members.deviation.Of(d.Extras)...)
 				}
 			}
 		}

@@ -40,29 +40,33 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras returns the members for the accuracy of the weights, the constant that a prediction adds to ⟨x, weights⟩, and
-// how the equations were solved.
-func (c operator) Extras() []decision.Extra {
+// members are the accuracy of the weights, the constant that a prediction adds to ⟨x, weights⟩, and how the equations
+// were solved.
+type members struct {
+	operators.Members
+	deviation                  operators.NumbersMember
+	residual, shift, doublings operators.NumberMember
+}
+
+func (c operator) members() *members {
 	deviation := "Standard deviation of the noise of privacy in each weight, to the first order."
 	residual := "Root of the mean squared residual of the weights, as the released second moments say; 0 where noise makes it negative."
 	if c.innovation {
 		deviation = "Standard deviation of the noise of privacy that the last release puts into each weight, without what feedback takes back."
 		residual = "Root of the mean squared clipped residual, as released; 0 where noise makes it negative."
 	}
-	return append([]decision.Extra{
-		{Name: "deviation", Kind: decision.ExtraNumbers, Text: deviation},
-		{Name: "offset", Kind: decision.ExtraNumber, Text: "A prediction is this and the inner product of features and decision."},
-		{Name: "residual_deviation", Kind: decision.ExtraNumber, Text: residual},
-		{
-			Name: "shift", Kind: decision.ExtraNumber,
-			Text: "What was added to the diagonal of the released second moments of features of norm 1, or what their eigenvalues were raised to.",
-		},
-		{
-			Name: "doublings", Kind: decision.ExtraNumber,
-			Text: "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.",
-		},
-	}, operators.LifetimeMembers(c.terms)...)
+	m := &members{}
+	m.deviation = m.Numbers("deviation", deviation, c.rows.Features)
+	m.Constant("offset", "A prediction is this and the inner product of features and decision.", c.middle)
+	m.residual = m.Number("residual_deviation", residual)
+	m.shift = m.Number("shift", "What was added to the diagonal of the released second moments of features of norm 1, or what their "+
+		"eigenvalues were raised to.")
+	m.doublings = m.Number("doublings", "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.")
+	m.Lifetime(c.terms)
+	return m
 }
+
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // component returns the component of a record's contribution.
 func (c operator) component() contribution.Component {

@@ -56,10 +56,10 @@ func TestDoublingsAreRare(t *testing.T) {
 		}
 		all := played(t, machine, lines(3200))
 		last := all[len(all)-1].Extras
-		if n := last[atDoublings].Number; len(all) != 200 || n < x.least || n > x.maxWeights {
+		if n := machine.members.doublings.Of(last); len(all) != 200 || n < x.least || n > x.maxWeights {
 			t.Errorf("shift %s: %g doublings in %d decisions", x.shift, n, len(all))
 		}
-		if first, now := all[0].Extras[atShift].Number, last[atShift].Number; x.shift == "1.5" && first != now {
+		if first, now := machine.members.shift.Of(all[0].Extras), machine.members.shift.Of(last); x.shift == "1.5" && first != now {
 			t.Errorf("the shift goes from %g to %g", first, now)
 		}
 	}
@@ -88,7 +88,7 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 		t.Fatalf("weights of norm %g: nothing is learned", learned)
 	}
 	for i, d := range all[448:] {
-		if s := d.Extras[atShift].Number; s != all[0].Extras[atShift].Number {
+		if s := machine.members.shift.Of(d.Extras); s != machine.members.shift.Of(all[0].Extras) {
 			t.Fatalf("decision %d: the shift is %g", i, s)
 		}
 		if size(d) > learned {
@@ -131,8 +131,8 @@ func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 			}
 			for i, d := range played(t, machine, append(make([]*event.Event, 2), lines(20)...)) {
 				for _, x := range append(append([]float64{
-					d.Extras[atResidual].Number, d.Extras[atShift].Number, d.Extras[atDoublings].Number,
-				}, d.Point...), d.Extras[atDeviation].Numbers...) {
+					machine.members.residual.Of(d.Extras), machine.members.shift.Of(d.Extras), machine.members.doublings.Of(d.Extras),
+				}, d.Point...), machine.members.deviation.Of(d.Extras)...) {
 					if !(math.Abs(x) <= math.MaxFloat64) {
 						t.Fatalf("%v, noise %t: decision %d is %v, %+v", more, noisy, i, d.Point, d.Extras)
 					}

@@ -37,7 +37,9 @@ type Machine struct {
 
 	contribution [2]float64
 	point        []float64
-	extras       [2]decision.ExtraValue
+	set          operators.TextMember
+	explores     operators.NumberMember
+	extras       []decision.ExtraValue
 	// Joined names of played sets by their places; cached, because few sets are played often.
 	names map[string]string
 	key   []byte
@@ -65,6 +67,9 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 		rounds: make([]playedRound, c.Actions.Rounds()),
 		point:  make([]float64, c.Pick), names: map[string]string{},
 	}
+	var declared operators.Members
+	declared, m.set, m.explores = members()
+	m.extras = declared.Values()
 	if !c.Draws {
 		m.rule = newHalving(c)
 	} else if m.rule, err = newExperts(c, r, stream); err != nil {
@@ -121,11 +126,12 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 			m.point[i] = float64(set[i])
 		}
 	}
-	m.extras[0].Text, m.extras[1].Number = m.named(set), 0
+	m.set.Set(m.extras, m.named(set))
+	m.explores.Set(m.extras, 0)
 	if p.cell >= 0 {
-		m.extras[1].Number = 1
+		m.explores.Set(m.extras, 1)
 	}
-	return m.config.Actions.Publish(dst, round, m.point, m.extras[:])
+	return m.config.Actions.Publish(dst, round, m.point, m.extras)
 }
 
 // maxNames is the largest number of joined names in the cache.

@@ -20,9 +20,10 @@ func (t *reference) Begin() { t.History, t.cells = actions.NewHistory(t.Actions)
 
 func (t *reference) Observe(decisions []operators.Decision) {
 	t.History.Observe(decisions)
+	_, _, explores := members()
 	for _, d := range decisions {
 		t.cells[d.Index] = -1
-		if d.Extras[1].Number == 0 {
+		if explores.Of(d.Extras) == 0 {
 			continue
 		}
 		for i, element := range d.Point {

@@ -107,7 +107,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 							continue
 						}
 						worst = max(worst, laws[i].HockeyStick(laws[j], budget.Epsilon))
-						if ratio, published := laws[i].LargestRatio(laws[j]); ratio > most {
+						if ratio, published := largestRatio(laws[i], laws[j]); ratio > most {
 							most, where = ratio, published
 						}
 					}
@@ -150,7 +150,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 			lives := tiertest.Runs(map[string]int{"": 16_000, "fast": 10_000, "seed": 5_000}[fault], 40_000)
 			var counts [2]map[string]int
 			for i, events := range neighbours {
-				counts[i] = optest.Sampled(lives, func(key [32]byte) string {
+				counts[i] = counted(lives, func(key [32]byte) string {
 					if fault == "seed" {
 						clear(key[1:3]) // only 256 different keys are left
 					}
@@ -168,12 +168,12 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 					return published(machine, events)
 				})
 			}
-			shown, most := optest.Shown(laws[0], laws[1], counts[0], counts[1], lives, budget.Delta)
+			shown, most := demonstrated(laws[0], laws[1], counts[0], counts[1], lives, budget.Delta)
 			t.Logf("%+v, fault %q: ε = %.3f is shown of %.3f there is", budget, fault, shown, most)
 			switch fault {
 			case "":
-				laws[0].Holds(t, counts[0])
-				laws[1].Holds(t, counts[1])
+				holds(t, laws[0], counts[0])
+				holds(t, laws[1], counts[1])
 				if shown > budget.Epsilon || shown < tiertest.Runs(0.5, 0.7)*most || most < 0.4*budget.Epsilon {
 					t.Errorf("%+v: ε = %g is shown of %g there is", budget, shown, most)
 				}
@@ -183,7 +183,7 @@ func TestCompleteLivesStayWithinTheClaim(t *testing.T) {
 				}
 			default:
 				quiet := &silent{TB: t}
-				if laws[0].Holds(quiet, counts[0]); !quiet.failed {
+				if holds(quiet, laws[0], counts[0]); !quiet.failed {
 					t.Errorf("%+v: seeds that return have the law of those that do not", budget)
 				}
 			}

@@ -18,9 +18,10 @@ type Machine struct {
 	rule  rule
 	means *operators.Means // nil: decisions follow the newest sums, or are drawn
 
-	set    []int // the newest set; at first the greedy set for one event of each type, or the first k elements
-	point  []float64
-	extras []decision.ExtraValue
+	set      []int // the newest set; at first the greedy set for one event of each type, or the first k elements
+	point    []float64
+	declared *members
+	extras   []decision.ExtraValue
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -52,7 +53,8 @@ func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, erro
 	if c.rule == byShares {
 		m.point = make([]float64, c.elements)
 	}
-	m.extras = operators.AppendLifetimeMembers(make([]decision.ExtraValue, len(c.own())), c.terms)
+	m.declared = c.members()
+	m.extras = m.declared.Values()
 	m.defineState()
 	return m, nil
 }
@@ -101,18 +103,17 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 	return nil
 }
 
-// publish writes the extras of operator.own.
+// publish sets the members of a decision.
 func (m *Machine) publish() {
-	own := m.extras
 	if m.named() {
-		own[0].Text, own = operators.JoinNames(m.names, m.set), own[1:]
+		m.declared.places.Set(m.extras, operators.JoinNames(m.names, m.set))
 	}
 	switch rule := m.rule.(type) {
 	case *histogramRule:
-		own[0].Number = rule.value
+		m.declared.value.Set(m.extras, rule.value)
 	case *continuousRule:
 		if m.published {
-			own[0].Numbers = rule.points
+			m.declared.points.Set(m.extras, rule.points)
 		}
 	}
 }

@@ -36,29 +36,30 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras returns the members of own, followed by the members of a lifetime promise.
-func (c operator) Extras() []decision.Extra {
-	return append(c.own(), operators.LifetimeMembers(c.terms)...)
+// members are the members of decisions. Only the rules that have a member declare it.
+type members struct {
+	operators.Members
+	places operators.TextMember
+	value  operators.NumberMember
+	points operators.NumbersMember
 }
 
-// own returns the members for the names in the set and for its value.
-func (c operator) own() (all []decision.Extra) {
+func (c operator) members() *members {
+	m := &members{}
 	if c.named() {
-		all = append(all, decision.Extra{
-			Name: "places", Kind: decision.ExtraText, Text: "The names of the set, in its order, with commas between them.",
-		})
+		m.places = m.Text("places", "The names of the set, in its order, with commas between them.")
 	}
 	if c.rule == byHistogram {
-		all = append(all, decision.Extra{
-			Name: "value", Kind: decision.ExtraNumber,
-			Text: "What the set is worth to an event in the mean, in [0, 1], as the released counts say.",
-		})
+		m.value = m.Number("value", "What the set is worth to an event in the mean, in [0, 1], as the released counts say.")
 	}
 	if c.published {
-		all = append(all, decision.Extra{Name: "points", Kind: decision.ExtraNumbers, Text: "Of all copies."})
+		m.points = m.Numbers("points", "Of all copies.", c.copies*c.elements)
 	}
-	return all
+	m.Lifetime(c.terms)
+	return m
 }
+
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 // named reports whether elements have names. Places have names; with types, only the number of elements is known.
 func (c operator) named() bool {

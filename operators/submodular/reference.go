@@ -100,12 +100,11 @@ func (t *reference) scale() float64 {
 }
 
 func (t *reference) Observe(decisions []operators.Decision) {
+	members := t.members()
 	for _, d := range decisions {
 		if t.rule == byShares {
-			for _, extra := range d.Extras {
-				if len(extra.Numbers) == len(t.points) {
-					copy(t.points, extra.Numbers)
-				}
+			if t.published {
+				copy(t.points, members.points.Of(d.Extras))
 			}
 			continue
 		}

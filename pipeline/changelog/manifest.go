@@ -260,9 +260,18 @@ func (d Deployment) sameConfig(p int32, m state.Manifest) error {
 	if diff == nil {
 		return nil
 	}
+	remedy := otherName + lossAdds
+	if !d.changesForLife(m) {
+		remedy += ". If no `oriel run` has opened a stream yet, `oriel topics` takes the new values"
+	}
 	return &notice.StopError{
-		Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: ORIEL_" + strings.Join(diff, "; ORIEL_"),
-		Remedy: "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics; its privacy loss adds to the old one's " +
-			"for events that both read. If no `oriel run` has opened a stream yet, `oriel topics` takes the new values",
+		Partition: p, Remedy: remedy,
+		Reason: "the configuration differs from the one that this deployment was opened with: ORIEL_" + strings.Join(diff, "; ORIEL_"),
 	}
 }
+
+// Parts of the remedy for another configuration.
+const (
+	otherName = "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics"
+	lossAdds  = "; its privacy loss adds to the old one's for events that both read"
+)

@@ -3,6 +3,7 @@ package changelog
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -11,38 +12,76 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
 // replaceable refuses a manifest whose configuration differs from this process's in a setting that decides which topics
 // there are, or which schemas `oriel topics` has frozen. Other settings may change until the stream is opened.
 func (d Deployment) replaceable(p int32, m state.Manifest) error {
-	wanted := wantedManifest(d.Config, d.Model)
-	fixed := []string{"NAME", "STREAM"}
-	if strings.Contains(m.Config+wanted.Config, "\nSCHEMA_SUBJECT=") {
-		fixed = append(fixed, "FORMAT", "FRAMING", "SCHEMA", "SCHEMA_MESSAGE", "SCHEMA_SUBJECT")
-	}
-	changes := func(name string) bool {
-		return state.ConfigValue(m.Config, name) != state.ConfigValue(wanted.Config, name)
-	}
-	if slices.ContainsFunc(fixed, changes) {
+	if d.changesForLife(m) {
 		return d.sameConfig(p, m)
 	}
 	return nil
 }
 
-// checkUnopened refuses a manifest as sameConfig does if its stream is open. It fences nobody, because a refusal must
-// not disturb an owner at work. fenceUnopened checks again.
+// changesForLife reports whether a setting differs that no `oriel topics` changes.
+func (d Deployment) changesForLife(m state.Manifest) bool {
+	wanted := wantedManifest(d.Config, d.Model)
+	fixed := []string{"NAME", "STREAM"}
+	if strings.Contains(m.Config+wanted.Config, "\nSCHEMA_SUBJECT=") {
+		fixed = append(fixed, "FORMAT", "FRAMING", "SCHEMA", "SCHEMA_MESSAGE", "SCHEMA_SUBJECT")
+	}
+	return slices.ContainsFunc(fixed, func(name string) bool {
+		return state.ConfigValue(m.Config, name) != state.ConfigValue(wanted.Config, name)
+	})
+}
+
+// refuseOpened refuses a manifest as sameConfig does, because the stream of its partition is or may be open. The remedy
+// says whether the privacy loss of the deployment counts: it does not if no decision was ever sent.
+func (d Deployment) refuseOpened(ctx context.Context, p int32, m state.Manifest) error {
+	err := d.sameConfig(p, m)
+	var refusal *notice.StopError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	refusal.Remedy = otherName + lossAdds
+	if !d.mayHaveSent(ctx) {
+		refusal.Remedy = otherName + ". The old one has sent no decision so far: if it is stopped now, its privacy loss adds " +
+			"nothing, and its topics may be deleted"
+	}
+	return refusal
+}
+
+// mayHaveSent reports whether a decision was ever sent, committed or not, or whether the brokers do not say so.
+func (d Deployment) mayHaveSent(ctx context.Context) bool {
+	for _, topic := range d.Topics.Outputs() {
+		for p := range int32(topic.Partitions) {
+			b, err := topics.BoundsOf(ctx, d.Client, topic.Name, p)
+			sent := err != nil
+			if !sent {
+				sent, err = deployment.EverWritten(ctx, d.Client, topic, p, b)
+			}
+			if sent || err != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkUnopened refuses a manifest (refuseOpened) if its stream is open. It fences nobody, because a refusal must not
+// disturb an owner at work. fenceUnopened checks again.
 func (d Deployment) checkUnopened(ctx context.Context, p int32, m state.Manifest) error {
 	opening, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, keysOf(d.Config, m, p).Incarnation)
 	if err == nil && opening != nil {
-		err = d.sameConfig(p, m)
+		err = d.refuseOpened(ctx, p, m)
 	}
 	return err
 }
 
 // fenceUnopened ends the ownership of all earlier producers of a partition, and returns a producer that may replace the
-// partition's manifest m. It refuses m as sameConfig does if the stream was ever opened.
+// partition's manifest m. It refuses m (refuseOpened) if the stream was ever opened.
 //
 // A stream that was never opened has no secret, so that no noise exists under the old configuration, and nothing that
 // depends on an event was sent. A process with the old configuration cannot open the stream afterwards: an opening by
@@ -55,7 +94,7 @@ func (d Deployment) fenceUnopened(ctx context.Context, p int32, m state.Manifest
 	}
 	opened, err := d.everOpened(ctx, p, m, bounds)
 	if err == nil && opened {
-		err = d.sameConfig(p, m)
+		err = d.refuseOpened(ctx, p, m)
 	}
 	return producer, err
 }

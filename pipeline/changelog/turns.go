@@ -41,7 +41,7 @@ type Turn struct {
 	Number    int // number of the experiment in its stream, from 1
 	Step      uint64
 	Announced uint64  // number of steps that a process may have closed before
-	Wider     float64 // how many times as wide its bands are as those of an experiment whose step the settings list
+	Wider     float64 // operators.Testing's Wider; 0: it never has bands
 }
 
 // ErrReached reports a first step that a process may have reached already, or a step too soon after it.

@@ -13,10 +13,10 @@ import (
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
-	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
+	"oriel/pipeline/pipetest/brokertest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas/text"
@@ -56,16 +56,8 @@ func newTopicEnv(t *testing.T, start ...int64) *env {
 // overLoopback starts a broker that listens on a socket of the loopback interface.
 func overLoopback(t *testing.T) *env {
 	t.Helper()
-	broker, err := embedded.Start(embedded.Options{Memory: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
-	client, err := kafka.New(kafka.Config{Brokers: []string{broker.Addr()}, DoubtFor: 2500 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	broker := brokertest.Embedded(t, embedded.Options{})
+	client := brokertest.Client(t, broker.Addr(), kafka.Config{DoubtFor: 2500 * time.Millisecond})
 	return &env{t: t, addr: broker.Addr(), dial: new(net.Dialer).DialContext, client: client}
 }
 
@@ -142,14 +134,7 @@ func (e *env) append(topic string, list ...records.Record) {
 
 func (e *env) appendTo(topic string, partition int32, list ...records.Record) {
 	e.t.Helper()
-	producer, err := produce.New(e.t.Context(), e.client, "", time.Minute)
-	e.check(err)
-	var pack records.Pack
-	for _, r := range list {
-		pack.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
-	}
-	_, err = producer.ProduceAll(e.t.Context(), topic, partition, &pack)
-	e.check(err)
+	e.check(logtest.Send(e.t.Context(), e.client, topic, partition, list...))
 }
 
 // events sends n records, whose values are their offsets.
@@ -176,16 +161,8 @@ func (e *env) rowOf(from int64, stretches []state.Stretch, statuses ...byte) {
 
 func (e *env) log(topic string) []records.Record {
 	e.t.Helper()
-	bounds, err := topics.BoundsOf(e.t.Context(), e.client, topic, 0)
+	all, err := logtest.Read(e.t.Context(), e.client, topic, 0, -1, fetch.Options{})
 	e.check(err)
-	reader := fetch.NewReader(e.client, topic, 0, bounds.Start, fetch.Options{MaxWait: 50 * time.Millisecond})
-	var all []records.Record
-	for next := bounds.Start; next < bounds.Stable; {
-		batch, err := reader.Fetch(e.t.Context())
-		e.check(err)
-		all = append(all, batch.Records...) // never released, so that the records stay valid
-		next = batch.Next
-	}
 	return all
 }
 

@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline/embedded/embeddedtest"
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 const (
@@ -29,14 +30,9 @@ func benchCluster(b *testing.B) *kafka.Client {
 	b.Helper()
 	addr := os.Getenv("ORIEL_BENCH_BROKERS")
 	if addr == "" {
-		addr = embeddedtest.Start(b)
+		addr = brokertest.Embedded(b, embedded.Options{Dir: b.TempDir()}).Addr()
 	}
-	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { c.Close() })
-	return c
+	return brokertest.Client(b, addr, kafka.Config{})
 }
 
 func benchTopic(b *testing.B, c *kafka.Client) string {

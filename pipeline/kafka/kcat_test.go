@@ -4,7 +4,6 @@ package kafka_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -15,19 +14,13 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestKcatReadsWhatWeWriteAndWritesWhatWeRead tests codec and transactions against librdkafka.
 func TestKcatReadsWhatWeWriteAndWritesWhatWeRead(t *testing.T) {
-	addr := os.Getenv("TEST_BROKERS")
-	if addr == "" {
-		t.Fatal("TEST_BROKERS is not set: the build tag kafka needs a broker")
-	}
-	c, err := kafka.New(kafka.Config{Brokers: strings.Split(addr, ",")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	addr := brokertest.Real(t)
+	c := brokertest.Client(t, addr, kafka.Config{})
 	ctx, topic := t.Context(), fmt.Sprint("kcat-", time.Now().UnixNano())
 	check := func(err error) {
 		t.Helper()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/merge"
 	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest/brokertest"
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
@@ -37,18 +37,8 @@ type env struct {
 var names = merge.Topics{Input: "input", Order: "late.order"}
 
 func newEnv(t testing.TB, partitions int, budget *memory.Budget) *env {
-	broker, err := embedded.Start(embedded.Options{Memory: true, Brokers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
-	client, err := kafka.New(kafka.Config{
-		Brokers: strings.Split(broker.Addr(), ","), DoubtFor: 1200 * time.Millisecond, Budget: budget,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	broker := brokertest.Embedded(t, embedded.Options{Brokers: 2})
+	client := brokertest.Client(t, broker.Addr(), kafka.Config{DoubtFor: 1200 * time.Millisecond, Budget: budget})
 	return (&env{TB: t, broker: broker, client: client}).with(partitions)
 }
 

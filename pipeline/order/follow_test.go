@@ -4,19 +4,18 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"oriel/pipeline/embedded"
-	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest/brokertest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
@@ -24,23 +23,18 @@ import (
 // env is an order log on a broker that only this test uses.
 type env struct {
 	testing.TB
-	brokers []string
+	address string // of the broker; "" in a bubble
 	client  *kafka.Client
 	topic   topics.Topic
 	log     order.Log
 	start   *state.Ordered
 }
 
-func newEnv(t testing.TB) *env { return newEnvAt(t, embeddedtest.Start(t)) }
+func newEnv(t testing.TB) *env { return newEnvAt(t, brokertest.Embedded(t, embedded.Options{}).Addr()) }
 
 func newEnvAt(t testing.TB, address string) *env {
-	brokers := strings.Split(address, ",")
-	client, err := kafka.New(kafka.Config{Brokers: brokers, DoubtFor: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return (&env{TB: t, brokers: brokers, client: client}).with()
+	client := brokertest.Client(t, address, kafka.Config{DoubtFor: time.Second})
+	return (&env{TB: t, address: address, client: client}).with()
 }
 
 // newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock advances when
@@ -171,12 +165,7 @@ func TestAnOpenTransactionOfAnotherWriterStopsNoReader(t *testing.T) {
 // two checks of the topic.
 func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	t.Parallel()
-	broker, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 50 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
-	e := newEnvAt(t, broker.Addr())
+	e := newEnvAt(t, brokertest.Embedded(t, embedded.Options{CompactEvery: 50 * time.Millisecond}).Addr())
 	for end := int64(1); end < 5; end++ {
 		var b records.Builder
 		b.Append([]byte{byte(min(end, 2))}, e.record(order.Entry{Partition: 0, End: end}), nil, time.Now().UnixMilli())
@@ -196,6 +185,7 @@ func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	}
 	policy("compact")
 	for has := true; has; {
+		var err error
 		if has, err = fetch.HasRecord(t.Context(), e.client, e.topic, 0, 1, 2, true); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest/brokertest"
 	"oriel/state"
 )
 
@@ -111,11 +112,7 @@ func TestSequencerWaitsForNoMemory(t *testing.T) {
 	t.Parallel()
 	s := newSequenced(t, newEnv(t))
 	budget := memory.NewBudget(1 << 20)
-	client, err := kafka.New(kafka.Config{Brokers: s.brokers, DoubtFor: time.Second, Budget: budget})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := brokertest.Client(t, s.address, kafka.Config{DoubtFor: time.Second, Budget: budget})
 	held, err := budget.Take(s.ctx, 1<<20)
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,11 @@ import (
 
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -32,7 +34,7 @@ func TestManifestsJustCommittedAreWaitedFor(t *testing.T) {
 		if b, err := topics.BoundsOf(t.Context(), d.Client(), s.Config.Changelog, 0); err != nil || b.Stable == b.High {
 			t.Fatalf("the manifest is not on its way: %+v, %v", b, err)
 		}
-		if err := s.CheckManifests(t.Context(), d.Client()); err != nil {
+		if err := checkManifests(t.Context(), s, d.Client()); err != nil {
 			t.Error(err)
 		}
 		if err := <-written; err != nil {
@@ -87,10 +89,10 @@ func TestSettingsMayChangeUntilAStreamIsOpened(t *testing.T) {
 				t.Fatalf("want %q: %v", want, err)
 			}
 		}
-		refused(second.CheckManifests(t.Context(), d.Client()), "1", "2")
+		refused(checkManifests(t.Context(), second, d.Client()), "1", "2")
 		check(second.Topics(t.Context(), d.Client(), func(string) {}))
-		check(second.CheckManifests(t.Context(), d.Client()))
-		refused(first.CheckManifests(t.Context(), d.Client()), "2", "1")
+		check(checkManifests(t.Context(), second, d.Client()))
+		refused(checkManifests(t.Context(), first, d.Client()), "2", "1")
 		check(third.Topics(t.Context(), d.Client(), func(string) {}))
 		a := d.Start("a", simtest.NewDisk(), third.Run)
 		time.Sleep(30 * time.Second)
@@ -110,8 +112,22 @@ func TestSettingsMayChangeUntilAStreamIsOpened(t *testing.T) {
 				t.Errorf("partition %d was opened with %q", p, config)
 			}
 		}
-		refused(first.Topics(t.Context(), d.Client(), func(string) {}), "3", "1")
+		err := first.Topics(t.Context(), d.Client(), func(string) {})
+		refused(err, "3", "1")
+		if unsent := "if it is stopped now, its privacy loss adds nothing"; !strings.Contains(err.Error(), unsent) {
+			t.Errorf("an empty input, want %q: %v", unsent, err)
+		}
 		check(third.Topics(t.Context(), d.Client(), func(string) {}))
+		check(logtest.Send(t.Context(), d.Client(), third.Config.Input, 0, records.Record{}))
+		a = d.Start("a", simtest.NewDisk(), third.Run)
+		time.Sleep(30 * time.Second)
+		check(a.Stop())
+		err = first.Topics(t.Context(), d.Client(), func(string) {})
+		refused(err, "3", "1")
+		if adds := "its privacy loss adds to the old one's"; !strings.Contains(err.Error(), adds) ||
+			strings.Contains(err.Error(), "adds nothing") || strings.Contains(err.Error(), "takes the new values") {
+			t.Errorf("a decision was sent, want %q: %v", adds, err)
+		}
 	})
 }
 
@@ -126,6 +142,8 @@ func TestWhatKeepsSettings(t *testing.T) {
 		err := s.WholeTopic().Topics(t.Context(), d.Client(), func(string) {})
 		if err == nil || !strings.Contains(err.Error(), "ORIEL_STREAM: not stored, configured topic") {
 			t.Errorf("a stream of the whole input takes the topics of streams of partitions: %v", err)
+		} else if strings.Contains(err.Error(), "takes the new values") {
+			t.Errorf("a setting that never changes has the remedy of one that does: %v", err)
 		}
 		dead := d.Start("dead", simtest.NewDisk(), s.Run)
 		dead.KillAt(notice.PointProduced, 1) // all records of the opening are sent
@@ -217,4 +235,13 @@ func TestTwoProcessesWithDifferentSettings(t *testing.T) {
 		run(alone, request)
 		run(-time.Duration(request)*5*time.Millisecond, request)
 	}
+}
+
+// checkManifests makes the checks with which `oriel run` starts.
+func checkManifests(ctx context.Context, s pipetest.Setup, client *kafka.Client) error {
+	d, err := s.Deployment(ctx, client)
+	if err != nil {
+		return err
+	}
+	return d.CheckManifests(ctx)
 }

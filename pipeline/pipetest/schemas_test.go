@@ -90,7 +90,7 @@ func (h *schemasHistory) freeze(all state.Schemas) {
 // must not contradict each other.
 func (h *schemasHistory) verdicts() map[offset]text.Code {
 	h.t.Helper()
-	sealer, err := h.setup.Sealer(h.t.Context(), h.Client(), 0)
+	sealer, err := sealerOf(h.t.Context(), h.setup, h.Client(), 0)
 	h.check(err)
 	all := map[offset]text.Code{}
 	for _, r := range h.read(h.setup.Config.Verdicts, true) {

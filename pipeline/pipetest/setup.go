@@ -30,11 +30,8 @@ import (
 type Setup struct {
 	Config   deployment.Config
 	Model    streams.Model
-	Listener notice.Listener // receives the events of every process
-	Retried  func(operation string, err error)
+	Listener notice.Listener     // receives the events of every process
 	Client   func(*kafka.Config) // changes the client configuration of every process; may be nil
-
-	InputSettings map[string]string // settings of the input topic; nil: the broker's defaults
 
 	master *state.MasterKey
 }
@@ -96,13 +93,6 @@ func (s Setup) WholeTopic() Setup {
 	return s
 }
 
-// Ending returns the deployment with streams that end after horizon steps.
-func (s Setup) Ending(horizon uint64) Setup {
-	end := states
-	end.Scope = protection.Lifetime{Steps: horizon, Within: horizon}
-	return s.With(Blind{States: end})
-}
-
 // Deployment returns the description with which the deployment's sealed records can be read.
 func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
 	return s.described(ctx, client, deployment.ByService)
@@ -115,22 +105,9 @@ func (s Setup) described(
 	return changelog.Deployment{Client: client, Config: s.Config, Topics: topics, Model: s.Model, Master: s.master}, err
 }
 
-// Sealer returns the Sealer that opens the sealed records of a partition's stream.
-func (s Setup) Sealer(ctx context.Context, client *kafka.Client, partition int32) (*state.Sealer, error) {
-	d, err := s.Deployment(ctx, client)
-	if err != nil {
-		return nil, err
-	}
-	inc, err := d.Incarnation(ctx, partition)
-	if err != nil {
-		return nil, err
-	}
-	return inc.Sealer()
-}
-
 // Prepare makes the input topic, and then everything that `oriel topics` makes.
 func (s Setup) Prepare(ctx context.Context, client *kafka.Client, partitions int) error {
-	if err := topics.Create(ctx, client, s.Config.Input, partitions, 1, s.InputSettings); err != nil {
+	if err := topics.Create(ctx, client, s.Config.Input, partitions, 1, nil); err != nil {
 		return err
 	}
 	return s.Topics(ctx, client, func(string) {})
@@ -156,15 +133,6 @@ func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what 
 	return err
 }
 
-// CheckManifests makes the checks with which `oriel run` starts.
-func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
-	d, err := s.Deployment(ctx, client)
-	if err != nil {
-		return err
-	}
-	return d.CheckManifests(ctx)
-}
-
 // Examine returns what an examination says of each stream, and of users in two partitions. disk has the local store of
 // the process that is examined.
 func (s Setup) Examine(ctx context.Context, client *kafka.Client, disk vfs.FS) error {
@@ -186,7 +154,7 @@ func (s Setup) Examine(ctx context.Context, client *kafka.Client, disk vfs.FS) e
 // Run is a process of the service, for Deployment.Start. It does the same as `oriel run` between its settings and
 // pages.
 func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
-	config := kafka.Config{Brokers: []string{m.Broker()}, OnRetry: s.Retried}
+	config := kafka.Config{Brokers: []string{m.Broker()}}
 	m.Network(&config)
 	if s.Client != nil {
 		s.Client(&config)

@@ -151,7 +151,7 @@ func (w *whole) epochs() (epochs []int32) {
 // row appends a row of statuses that starts at a merged offset.
 func (w *whole) row(from int64, s state.Stretch) {
 	w.t.Helper()
-	sealer, err := w.setup.Sealer(w.t.Context(), w.Client(), 0)
+	sealer, err := sealerOf(w.t.Context(), w.setup, w.Client(), 0)
 	w.check(err)
 	n := s.To - s.From
 	row := state.StatusRow{From: from, To: from + n, Statuses: make([]byte, n), Stretches: []state.Stretch{s}}

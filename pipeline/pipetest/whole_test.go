@@ -1,6 +1,7 @@
 package pipetest_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,12 +10,14 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
+	"oriel/state"
 )
 
 // whole is a deployment whose input is one stream. It counts the events of each partition.
@@ -91,7 +94,7 @@ func (w *whole) ordered() (all []offset) {
 // covered returns the offsets of the input that the rows of statuses cover.
 func (w *whole) covered() (all []offset) {
 	w.t.Helper()
-	sealer, err := w.setup.Sealer(w.t.Context(), w.Client(), 0)
+	sealer, err := sealerOf(w.t.Context(), w.setup, w.Client(), 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -249,4 +252,17 @@ func (w *whole) tearAll(name string, n int, committed []pipetest.Part) {
 	if err := torn.Commit(w.t.Context(), committed, pipetest.Whatever); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// sealerOf returns the Sealer that opens the sealed records of a partition's stream.
+func sealerOf(ctx context.Context, s pipetest.Setup, client *kafka.Client, partition int32) (*state.Sealer, error) {
+	d, err := s.Deployment(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	inc, err := d.Incarnation(ctx, partition)
+	if err != nil {
+		return nil, err
+	}
+	return inc.Sealer()
 }

@@ -122,11 +122,11 @@ func (c FeatureConfig) Validate() error {
 	seen := map[string]bool{}
 	for _, r := range c.Ranges {
 		if seen[r.Name] {
-			errs = append(errs, fmt.Errorf("schemas: range of %q: given twice", r.Name))
+			errs = append(errs, fmt.Errorf("range of %s: given twice", text.Shown([]byte(r.Name))))
 		}
 		seen[r.Name] = true
 		if width := r.High - r.Low; !(width > 0) || math.IsInf(width, 0) {
-			errs = append(errs, fmt.Errorf("schemas: range of %q: not low < high with a finite width", r.Name))
+			errs = append(errs, fmt.Errorf("range of %s: not low < high with a finite width", text.Shown([]byte(r.Name))))
 		}
 	}
 	return errors.Join(errs...)

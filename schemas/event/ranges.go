@@ -15,13 +15,13 @@ type Range struct {
 }
 
 // ParseRanges reads "distance:0:5000,hour:0:24:cyclic". The empty string means no ranges. A name may contain colons but
-// no comma. The bounds are as ParseNumber reads them.
-func ParseRanges(text string) ([]Range, error) {
-	if text == "" {
+// no comma. The bounds are as ParseNumber reads them. Errors name the range; the caller must name the setting.
+func ParseRanges(list string) ([]Range, error) {
+	if list == "" {
 		return nil, nil
 	}
 	var ranges []Range
-	for k, part := range strings.Split(text, ",") {
+	for k, part := range strings.Split(list, ",") {
 		var r Range
 		rest := part
 		if before, found := strings.CutSuffix(rest, ":cyclic"); found {
@@ -31,14 +31,14 @@ func ParseRanges(text string) ([]Range, error) {
 		rest, high, okHigh := cutLast(rest)
 		name, low, okLow := cutLast(rest)
 		if !okHigh || !okLow {
-			return nil, fmt.Errorf("schemas: range %d: not name:low:high or name:low:high:cyclic", k+1)
+			return nil, fmt.Errorf("range %d: not name:low:high or name:low:high:cyclic", k+1)
 		}
 		var ok bool
 		if r.Low, ok = parseBound(low); !ok {
-			return nil, fmt.Errorf("schemas: range %d: low is not a finite number", k+1)
+			return nil, fmt.Errorf("range %d, of %s: low is not a finite decimal number", k+1, text.Shown([]byte(name)))
 		}
 		if r.High, ok = parseBound(high); !ok {
-			return nil, fmt.Errorf("schemas: range %d: high is not a finite number", k+1)
+			return nil, fmt.Errorf("range %d, of %s: high is not a finite decimal number", k+1, text.Shown([]byte(name)))
 		}
 		r.Name = name
 		ranges = append(ranges, r)

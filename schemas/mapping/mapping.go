@@ -3,7 +3,9 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"oriel/schemas/event"
 	"oriel/schemas/text"
 )
 
@@ -26,16 +28,49 @@ func (m *Mapping) name(member string) string {
 	return m.called(member)
 }
 
-// Scoring returns the part of a mapping that makes the vector of an event to score: its conditions and its features,
-// which are named, or the member with this name. It has no label and no other member.
-func (m *Mapping) Scoring(vector string) *Mapping {
-	part := &Mapping{Where: m.Where, Features: m.Features, called: m.called}
+// Scoring returns the part of a mapping that makes the vector of an event to score: its features, which are named, or
+// the body's vector, and all conditions that do not compare the label. It has no label and no other member.
+func (m *Mapping) Scoring(body event.Body) *Mapping {
+	part := &Mapping{Where: m.unlabelled(body), Features: m.Features, called: m.called}
+	vector, _ := body.Vector()
 	for _, item := range m.Members {
-		if item.Name == vector {
+		if item.Name == vector.Name {
 			part.Members = append(part.Members, item)
 		}
 	}
 	return part
+}
+
+// unlabelled returns the conditions that an event to score must meet. Conditions on the path of the label are left out:
+// the event usually has no label yet, and its score does not depend on the label. Paths are equal if their names are,
+// however they are written.
+func (m *Mapping) unlabelled(body event.Body) (where []Comparison) {
+	label := m.labelPath(body)
+	for _, c := range m.Where {
+		if !slices.Equal(c.Path, label) {
+			where = append(where, c)
+		}
+	}
+	return where
+}
+
+// labelPath returns the path of the label, which may be a member, too. It is nil if no path gives the label.
+func (m *Mapping) labelPath(body event.Body) Path {
+	item := m.Label
+	if label, some := body.Label(); item == nil && some {
+		if k := slices.IndexFunc(m.Members, func(i Item) bool { return i.Name == label.Name }); k >= 0 {
+			item = &m.Members[k]
+		}
+	}
+	switch {
+	case item == nil:
+		return nil
+	case item.Compare != nil:
+		return item.Compare.Path
+	case len(item.From) > 0:
+		return item.From[0]
+	}
+	return nil
 }
 
 // Rows is the part of a mapping for rows of a table besides their events. It does not apply to records of a topic.

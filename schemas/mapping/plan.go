@@ -56,8 +56,12 @@ func (m *Mapping) Compile(c event.Config) (*Plan, error) {
 	if m.Rows.Any() {
 		b.add("partition_by, key, sort", "are for rows of a table; a record has a partition and a key already")
 	}
-	for i := range m.Where {
-		b.where = append(b.where, test{m.Where[i], b.path(m.Where[i].Path)})
+	where := m.Where
+	if c.Unlabelled {
+		where = m.unlabelled(c.Body)
+	}
+	for _, comparison := range where {
+		b.where = append(b.where, test{comparison, b.path(comparison.Path)})
 	}
 	b.features(m.Features)
 	if m.Label != nil {

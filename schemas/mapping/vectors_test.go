@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -51,7 +52,11 @@ func TestVectorsOfRawRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}
-		decoder, err := m.Scoring("features").Opener(JSON(event.UnknownIsFree))(c)
+		decoder, err := m.Scoring(c.Body).Opener(JSON(event.UnknownIsFree))(c)
+		if err != nil {
+			t.Fatalf("%s: %v", cases[i].Map, err)
+		}
+		whole, err := m.Opener(JSON(event.UnknownIsFree))(c) // also reads label and members, as `oriel features` does
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}
@@ -59,6 +64,13 @@ func TestVectorsOfRawRecords(t *testing.T) {
 			r := &cases[i].Records[k]
 			var e event.Event
 			code := decoder.Decode(&e, r.Record)
+			var labelled event.Event
+			same := whole.Decode(&labelled, r.Record)
+			if (same == text.Filtered) != (code == text.Filtered) ||
+				same == text.OK && !reflect.DeepEqual(labelled.Vector, e.Vector) {
+				t.Errorf("%s, %s: %v and %v with the label, %v and %v without", cases[i].Map, r.Record, same, labelled.Vector,
+					code, e.Vector)
+			}
 			r.Features, r.Indices, r.Values, r.Code = nil, nil, nil, ""
 			if codes[code.String()] = true; code != text.OK {
 				r.Code = code.String()

@@ -11,6 +11,7 @@ import (
 
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
@@ -124,9 +125,9 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 		in := neighbour{partitions: partitions, burst: courseEvents / bursts, env: maps.Clone(e.env)}
 		maps.Copy(in.env, map[string]string{"ORIEL_SCHEMA_REGISTRY": url, "ORIEL_STREAM": stream})
 		in.record = func(n, i int) records.Record { return records.Record{Value: at(n*in.burst + i)} }
-		in.beside = func(d *inprocess) *child {
+		in.beside = func(d bubble) *servicetest.Command {
 			registry.SeedSchema("flights", 2, 7, sr.Schema{Schema: avroNewer})
-			return d.start(beside, simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
+			return d.Start(beside, simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
 				return service.PullSchemas(ctx, h, nil)
 			})
 		}

@@ -17,17 +17,17 @@ type framing struct {
 }
 
 // sendFramed appends records in a framing that does not depend on their contents.
-func (d *inprocess) sendFramed(p int32, f framing, records []records.Record) {
-	d.t.Helper()
-	producer, err := produce.New(d.t.Context(), d.client, "", time.Minute)
+func (d bubble) sendFramed(p int32, f framing, records []records.Record) {
+	d.T.Helper()
+	producer, err := produce.New(d.T.Context(), d.Client, "", time.Minute)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	for len(records) > 0 {
 		n := min(f.batch, len(records))
 		b := batchOf(f.codec, records[:n], time.Now())
-		if _, err := producer.Produce(d.t.Context(), d.env["ORIEL_INPUT_TOPIC"], p, b); err != nil {
-			d.t.Fatal(err)
+		if _, err := producer.Produce(d.T.Context(), d.Env["ORIEL_INPUT_TOPIC"], p, b); err != nil {
+			d.T.Fatal(err)
 		}
 		records = records[n:]
 		// the pause separates batches, because a waiting fetch could otherwise find one batch or two

@@ -16,13 +16,13 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas/text"
@@ -51,9 +51,9 @@ func (s subject) goesEachWay(t *testing.T, row int) {
 	opened := filepath.Join(t.TempDir(), "opened")
 	model := seated(func(*streams.Model, protection.Guarantee) {})
 	synctest.Test(t, func(t *testing.T) {
-		d := onDeployment(t, simtest.NewIn(t, opened), s.env, model)
-		d.create(courseParts)
-		a := d.start("a", simtest.NewDisk(), service.Run)
+		d := bubble{servicetest.NewBubble(t, simtest.NewIn(t, opened), s.env, model)}
+		d.Create(courseParts, nil)
+		a := d.Start("a", simtest.NewDisk(), service.Run)
 		time.Sleep(2 * time.Second)
 		if err := a.Stop(); err != nil {
 			t.Fatal(err)
@@ -135,19 +135,19 @@ func (c course) run(
 		env["ORIEL_COMMIT_INTERVAL"] = c.interval
 	}
 	synctest.Test(t, func(t *testing.T) {
-		d := onDeployment(t, simtest.NewIn(t, dir), env, model)
-		first := d.start("a", simtest.NewDisk(), service.Run)
+		d := bubble{servicetest.NewBubble(t, simtest.NewIn(t, dir), env, model)}
+		first := d.Start("a", simtest.NewDisk(), service.Run)
 		if c.kill != "" {
 			first.KillAt(c.kill, c.at)
 		}
-		var others []*child
+		var others []*servicetest.Command
 		for sent := 0; sent < courseEvents; sent += c.batch {
 			for p := range int32(courseParts) {
-				d.send(p, stamped(s.records[:min(sent+c.batch, courseEvents)])[sent:]...)
+				d.Send(p, stamped(s.records[:min(sent+c.batch, courseEvents)])[sent:]...)
 			}
 			time.Sleep(300 * time.Millisecond)
 			if c.second && len(others) == 0 && sent > courseEvents/4 {
-				others = append(others, d.start("b", simtest.NewDisk(), service.Run))
+				others = append(others, d.Start("b", simtest.NewDisk(), service.Run))
 			}
 		}
 		time.Sleep(handover)
@@ -156,12 +156,12 @@ func (c course) run(
 				t.Error(err)
 			}
 		}
-		if first.ended() {
+		if first.Ended() {
 			disk := first.Disk()
 			if c.disk != nil {
 				disk = c.disk(disk)
 			}
-			others = append(others, d.start("a", disk, service.Run))
+			others = append(others, d.Start("a", disk, service.Run))
 		} else if c.kill != "" {
 			t.Errorf("the process did not come to %q", c.kill)
 		}
@@ -180,15 +180,10 @@ func (c course) run(
 
 // decisions returns the committed decisions. It checks that every aborted decision that was ever readable equals a
 // committed one.
-func (d *inprocess) decisions(topics []string) (all []string) {
-	d.t.Helper()
+func (d bubble) decisions(topics []string) (all []string) {
+	d.T.Helper()
 	read := func(topic string, p int32, uncommitted bool) (values []string) {
-		records, err := logtest.Read(d.t.Context(), d.client, "late."+topic, p, -1,
-			fetch.Options{Uncommitted: uncommitted})
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		for _, r := range records {
+		for _, r := range d.Read(d.Topic(topic), p, uncommitted) {
 			values = append(values, fmt.Sprintf("%s/%d: %s: %s", topic, p, r.Key, r.Value))
 		}
 		return values
@@ -198,7 +193,7 @@ func (d *inprocess) decisions(topics []string) (all []string) {
 			all = append(all, read(topic, p, false)...)
 			for _, value := range read(topic, p, true) {
 				if !slices.Contains(all, value) {
-					d.t.Errorf("a second value was readable: %s", value)
+					d.T.Errorf("a second value was readable: %s", value)
 				}
 			}
 		}

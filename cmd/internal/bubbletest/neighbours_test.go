@@ -10,6 +10,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
@@ -86,7 +87,7 @@ type neighbour struct {
 	kill       notice.Point                  // point at which the process dies, after which it is started again
 	at         int                           // how many times the process must reach the point to die
 	// starts a command named beside, which runs once after the second burst; nil: none
-	beside func(d *inprocess) *child
+	beside func(d bubble) *servicetest.Command
 }
 
 const bursts = 4

@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas/decision"
@@ -53,12 +52,12 @@ func withoutIDs(line string) string {
 func isNoDigit(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') }
 
 // seeEnd adds the output of a process, and whether it ended with an error.
-func (s *sight) seeEnd(c *child) {
-	for _, line := range byMoment(c.out.String()) {
+func (s *sight) seeEnd(c *servicetest.Command) {
+	for _, line := range byMoment(c.Out.String()) {
 		s.see("log", line)
 	}
 	if c.Alive() {
-		s.see("exit code", fmt.Sprint(c.code))
+		s.see("exit code", fmt.Sprint(c.Code))
 	} else {
 		s.see("exit code", "killed")
 	}
@@ -78,9 +77,9 @@ func observe(
 	synctest.Test(t, func(t *testing.T) {
 		env := map[string]string{"ORIEL_LOG_LEVEL": "debug", "ORIEL_COMMIT_INTERVAL": "200ms", "ORIEL_DECISION_GAUGES": "3"}
 		maps.Copy(env, in.env)
-		d := newInprocess(t, in.partitions, env, model)
-		d.Fail(faults...)
-		a := d.start("a", simtest.NewDisk(), service.Run)
+		d := newBubble(t, in.partitions, env, model)
+		d.Broker.Fail(faults...)
+		a := d.Start("a", simtest.NewDisk(), service.Run)
 		if in.kill != "" {
 			a.KillAt(in.kill, in.at)
 		}
@@ -104,27 +103,29 @@ func observe(
 				seen.see(time.Since(began).String(), d.get(a, "/page/course?partition=0&coordinate=0")+
 					d.get(a, "/page/course?partition=0&arm=1")+d.events(a, 1))
 			}
-			if !a.Alive() && a.ended() {
+			if !a.Alive() && a.Ended() {
 				seen.seeEnd(a)
-				a = d.start("a", a.Disk(), service.Run)
+				a = d.Start("a", a.Disk(), service.Run)
 			}
 			if tick == bursts {
 				d.seeAssets(&seen, a)
 				seen.see("frames", d.events(a, 2))
 			}
-			over = tick > bursts && (d.taken(in) || a.ended())
+			over = tick > bursts && (d.taken(in) || a.Ended())
 		}
 		_ = a.Stop()
 		seen.seeEnd(a)
 		if in.env["ORIEL_STREAM"] == "topic" {
-			d.seeTopic(&seen, "late.order", 0)
+			d.seeTopic(&seen, d.Topic("order"), 0)
 		}
 		for p := range int32(in.streams()) {
 			for _, topic := range slices.Concat([]string{"decisions", "verdicts", "changelog"}, in.further) {
-				d.seeTopic(&seen, "late."+topic, p)
+				d.seeTopic(&seen, d.Topic(topic), p)
 			}
 		}
-		trace = slices.DeleteFunc(d.Requests(), func(r simtest.Request) bool { return r.Member != "a" && r.Member != beside })
+		trace = slices.DeleteFunc(d.Broker.Requests(), func(r simtest.Request) bool {
+			return r.Member != "a" && r.Member != beside
+		})
 		if in.streams() < in.partitions {
 			blurred(trace)
 		}
@@ -150,8 +151,8 @@ func blurred(trace []simtest.Request) {
 	})
 }
 
-func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
-	d.t.Helper()
+func (d bubble) sendBurst(in neighbour, p int32, n int) {
+	d.T.Helper()
 	var list []records.Record
 	for i := range in.burst {
 		if in.record != nil {
@@ -169,16 +170,16 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 		d.sendFramed(p, in.framing, list)
 		return
 	}
-	d.send(p, list...)
+	d.Send(p, list...)
 }
 
 // taken reports whether all events of the input have been consumed.
-func (d *inprocess) taken(in neighbour) bool {
-	d.t.Helper()
+func (d bubble) taken(in neighbour) bool {
+	d.T.Helper()
 	for p := range int32(in.partitions) {
-		got, err := group.CommittedOffset(d.t.Context(), d.client, "late", d.env["ORIEL_INPUT_TOPIC"], p)
+		got, err := group.CommittedOffset(d.T.Context(), d.Client, "late", d.Env["ORIEL_INPUT_TOPIC"], p)
 		if err != nil {
-			d.t.Fatal(err)
+			d.T.Fatal(err)
 		}
 		if got < int64(bursts*in.burst) {
 			return false
@@ -203,20 +204,16 @@ func byMoment(log string) []string {
 
 // seeTopic adds what an observer sees of a topic, including aborted records: the contents of decisions and of entries
 // in order records, and the sizes of sealed records.
-func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
-	d.t.Helper()
-	records, err := logtest.Read(d.t.Context(), d.client, topic, p, -1, fetch.Options{Uncommitted: true})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	for _, r := range records {
+func (d bubble) seeTopic(seen *sight, topic string, p int32) {
+	d.T.Helper()
+	for _, r := range d.Read(topic, p, true) {
 		line := fmt.Sprintf("%d at %v: key of %d, value of %d, %d headers", r.Offset, r.Timestamp, len(r.Key), len(r.Value),
 			r.Headers.Len())
 		switch {
 		case strings.HasSuffix(topic, ".decisions"):
 			decision, err := decision.AppendLine(nil, r.Value)
 			if err != nil {
-				d.t.Fatal(err)
+				d.T.Fatal(err)
 			}
 			line += " " + string(decision)
 		case strings.HasSuffix(topic, ".order"):

@@ -15,10 +15,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
-	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas/decision"
@@ -72,11 +70,11 @@ func openings(t *testing.T) (all []opening) {
 // undisturbed run.
 func (o opening) requests(t *testing.T) (first, last int) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newInprocess(t, 1, o.env, o.model)
-		a := d.start("a", simtest.NewDisk(), service.Run)
+		d := newBubble(t, 1, o.env, o.model)
+		a := d.Start("a", simtest.NewDisk(), service.Run)
 		time.Sleep(3 * time.Second)
 		place := 0
-		for _, r := range d.Requests() {
+		for _, r := range d.Broker.Requests() {
 			if r.Member != "a" {
 				continue
 			}
@@ -89,7 +87,7 @@ func (o opening) requests(t *testing.T) (first, last int) {
 			}
 		}
 		if err := a.Stop(); err != nil {
-			t.Errorf("%v: %s", err, a.out.String())
+			t.Errorf("%v: %s", err, a.Out.String())
 		}
 	})
 	return first, last
@@ -102,43 +100,38 @@ const openingRecords = 12
 // and each decision must have only one value, also in aborted records.
 func (o opening) survives(t *testing.T, kills ...killing) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newInprocess(t, 1, o.env, o.model)
+		d := newBubble(t, 1, o.env, o.model)
 		disk, said := simtest.NewDisk(), ""
 		for _, k := range kills {
-			a := d.start("a", disk, service.Run)
+			a := d.Start("a", disk, service.Run)
 			a.KillAtRequest(k.request, k.heard)
 			time.Sleep(handover)
 			a.Kill()
-			disk, said = a.Disk(), said+a.out.String()
+			disk, said = a.Disk(), said+a.Out.String()
 		}
-		last := d.start("a", disk, service.Run)
-		d.send(0, o.records[:openingRecords]...)
+		last := d.Start("a", disk, service.Run)
+		d.Send(0, o.records[:openingRecords]...)
 		time.Sleep(handover)
 		if err := last.Stop(); err != nil {
 			t.Errorf("%v", err)
 		}
 		d.oneValueEach(o)
 		if t.Failed() {
-			t.Log(said + last.out.String())
+			t.Log(said + last.Out.String())
 		}
 	})
 }
 
 // oneValueEach checks that each decision of a partition has only one value, and that all events are consumed.
-func (d *inprocess) oneValueEach(o opening) {
-	t := d.t
+func (d bubble) oneValueEach(o opening) {
+	t := d.T
 	t.Helper()
 	values := map[uint64][]byte{}
 	var committed []uint64
 	first := 0
 	for _, topic := range append([]string{"decisions"}, o.further(t)...) {
 		for _, uncommitted := range []bool{false, true} {
-			options := fetch.Options{Uncommitted: uncommitted}
-			records, err := logtest.Read(t.Context(), d.client, "late."+topic, 0, -1, options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range records {
+			for _, r := range d.Read(d.Topic(topic), 0, uncommitted) {
 				decision, err := decision.Parse(r.Value)
 				if err != nil {
 					t.Fatal(err)
@@ -165,7 +158,7 @@ func (d *inprocess) oneValueEach(o opening) {
 	if first != o.owed {
 		t.Errorf("%d decisions before the first event, want %d", first, o.owed)
 	}
-	if taken, err := group.CommittedOffset(t.Context(), d.client, "late", d.env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
+	if taken, err := group.CommittedOffset(t.Context(), d.Client, "late", d.Env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
 		taken != openingRecords {
 		t.Errorf("the group stands at %d, %v", taken, err)
 	}
@@ -206,9 +199,9 @@ func TestAFirstIncarnationIsAnnounced(t *testing.T) {
 	for start, from := range map[string]int{"earliest": 0, "latest": 4} {
 		t.Run(start, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newInprocess(t, 2, map[string]string{"ORIEL_START": start}, blind())
-				d.send(1, servicetest.Events(0, 4)...)
-				a := d.start("a", simtest.NewDisk(), service.Run)
+				d := newBubble(t, 2, map[string]string{"ORIEL_START": start}, blind())
+				d.Send(1, servicetest.Events(0, 4)...)
+				a := d.Start("a", simtest.NewDisk(), service.Run)
 				a.KillAt(notice.PointProduced, 1) // dies before anything is committed
 				time.Sleep(10 * time.Second)
 				warned := func(said string, p, from int) bool {
@@ -218,22 +211,22 @@ func TestAFirstIncarnationIsAnnounced(t *testing.T) {
 							strings.HasSuffix(line, fmt.Sprintf(" name=late partition=%d from_offset=%d", p, from))
 					})
 				}
-				if said := a.out.String(); !warned(said, 0, 0) && !warned(said, 1, from) {
+				if said := a.Out.String(); !warned(said, 0, 0) && !warned(said, 1, from) {
 					t.Errorf("killed in its opening: %s", said)
 				}
-				b := d.start("a", a.Disk(), service.Run)
+				b := d.Start("a", a.Disk(), service.Run)
 				time.Sleep(10 * time.Second)
 				if err := b.Stop(); err != nil {
 					t.Error(err)
 				}
-				both := a.out.String() + b.out.String()
+				both := a.Out.String() + b.Out.String()
 				if !warned(both, 0, 0) || !warned(both, 1, from) {
 					t.Errorf("opened: %s", both)
 				}
-				c := d.start("a", b.Disk(), service.Run)
+				c := d.Start("a", b.Disk(), service.Run)
 				time.Sleep(10 * time.Second)
-				if err := c.Stop(); err != nil || strings.Contains(c.out.String(), "incarnation") {
-					t.Errorf("started again: %v: %s", err, c.out.String())
+				if err := c.Stop(); err != nil || strings.Contains(c.Out.String(), "incarnation") {
+					t.Errorf("started again: %v: %s", err, c.Out.String())
 				}
 			})
 		})

@@ -2,13 +2,11 @@ package bubbletest
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"oriel/cmd/internal/decisiontest"
-	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/kafka/records"
@@ -19,7 +17,7 @@ import (
 type subject struct {
 	name     string
 	settings settings.Settings
-	env      map[string]string // settings that replace or extend the deployment's environment; "": removes the setting
+	env      map[string]string // settings of the operator, and of the deployment
 	records  []records.Record
 	frozen   state.Schemas // frozen schemas of the registry that the settings name
 }
@@ -64,12 +62,6 @@ func subjectOf(t *testing.T, name string) subject {
 func subjectWith(t *testing.T, name string, lines []string) subject {
 	t.Helper()
 	s := subject{name: name, settings: decisiontest.Load(t, lines...), env: map[string]string{}}
-	for setting := range maps.Keys(servicetest.Environment("", "", "", "")) {
-		switch strings.TrimPrefix(setting, "ORIEL_") {
-		case "UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "WINDOW":
-			s.env[setting] = ""
-		}
-	}
 	for _, line := range lines {
 		setting, value, _ := strings.Cut(line, "=")
 		s.env["ORIEL_"+setting] = value

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestDemoShowsExperimentsInTurn checks that the demo prints, for each of its two experiments, the true effect in the
 // events, and a band that contains it.
 func TestDemoShowsExperimentsInTurn(t *testing.T) {
 	stream := newAirports(firstFlights(t, 30_000)).streams[0]
-	client := servicetest.Connect(t, servicetest.EmbeddedBroker(t))
+	client := brokertest.Client(t, servicetest.EmbeddedBroker(t), kafka.Config{})
 	text, err := experiments(t.Context(), client, t.TempDir(), stream, Options{
 		Seed: 1, Bar: func(int64, string) Bar { return unseen{} },
 	})

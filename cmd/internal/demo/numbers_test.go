@@ -13,6 +13,8 @@ import (
 	"oriel/cmd/internal/flights"
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // unseen is a progress bar without output.
@@ -45,7 +47,7 @@ func TestDemoShowsPrivateNumbers(t *testing.T) {
 	streams := newAirports(firstFlights(t, 30_050)).streams
 	var texts []string
 	for range 2 {
-		client := servicetest.Connect(t, servicetest.EmbeddedBroker(t))
+		client := brokertest.Client(t, servicetest.EmbeddedBroker(t), kafka.Config{})
 		text, err := privateNumbers(t.Context(), client, t.TempDir(), streams, Options{
 			Seed: 1, Bar: func(int64, string) Bar { return unseen{} },
 		})

@@ -27,9 +27,20 @@ type Head struct {
 func NewHead(in Input, r *Runner, events, streams int) (h Head, reasons map[string]int, nulls string, err error) {
 	h = Head{Warning: Warning, Events: events, Streams: streams, Seeds: in.Seeds}
 	if h.Null, reasons, nulls = r.Nulls(); h.Null == events {
-		err = fmt.Errorf("no event counts: %d null events%s", h.Null, nulls)
+		err = NoEvents("no event counts", h.Null, nulls)
 	}
 	return h, reasons, nulls, err
+}
+
+// NoEventError is the error for a source of which no record is an event that can be scored or counted.
+type NoEventError struct{ text string }
+
+// Error implements error.
+func (e *NoEventError) Error() string { return e.text }
+
+// NoEvents returns a NoEventError with the number of null events and their reasons.
+func NoEvents(problem string, null int, reasons string) error {
+	return &NoEventError{fmt.Sprintf("%s: %d null events%s", problem, null, reasons)}
 }
 
 // Table is a table of text whose cells are aligned right.

@@ -15,8 +15,8 @@ import (
 var decidesBytes = []string{
 	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/contribution", "mechanisms/decay",
 	"mechanisms/lattice", "mechanisms/noise", "mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
-	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
-	"operators/experiment",
+	"operators", "operators/aggregate/block", "operators/aggregate/dimension", "operators/aggregate/interval",
+	"operators/aggregate/trial", "operators/convex", "operators/elementary", "operators/experiment",
 	"operators/loss", "operators/moments", "operators/actions",
 	"schemas/avro", "schemas/decision", "schemas/event", "schemas/mapping", "schemas/mapping/calendar",
 	"schemas/protobuf", "schemas/text",

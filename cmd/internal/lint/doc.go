@@ -8,6 +8,7 @@
 //	             bytes (CheckArithmetic).
 //	contents     which code may read a record's contents, in folders that decide ends and requests (CheckContents).
 //	terms        which code may test for a particular scope or unit of privacy (CheckTerms).
+//	members      operators reach members of decisions by their handles only (CheckMembers).
 //	tiers        each test has a form that `go test ./...` runs (CheckTiers).
 //	tree         top-level entries, doc.go, file length, words that must not appear in texts (CheckTree).
 //	layout       the tables of folders in .github/CONTRIBUTING.md, written from each doc.go (Layout).

@@ -125,6 +125,13 @@ var direction = []rule{
 		"leaves know the lattice, and no operator",
 	},
 	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
+	{
+		"operators/aggregate/trial",
+		[]string{
+			"=operators", "operators/experiment", "operators/aggregate/block", "operators/aggregate/interval", "=mechanisms", "schemas/decision", "schemas/event", "schemas/text",
+		},
+		"a trial knows the arms of a release, and no specification",
+	},
 	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/experiment", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "schemas/decision", "schemas/event", "schemas/text"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},

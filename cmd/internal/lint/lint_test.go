@@ -105,6 +105,20 @@ func TestModuleTerms(t *testing.T) {
 	}
 }
 
+// TestModuleMembers checks that operators reach members of decisions by their handles only.
+func TestModuleMembers(t *testing.T) {
+	checked := 0
+	for _, p := range typedModule(t) {
+		if algorithm(p.Folder) != "" {
+			checked++
+		}
+		report(t, CheckMembers(p))
+	}
+	if checked < 8 {
+		t.Errorf("%d packages of operators", checked)
+	}
+}
+
 func TestModuleTree(t *testing.T) {
 	root := moduleRoot(t)
 	files, err := Tracked(root)

@@ -71,6 +71,12 @@ func TestTermsFlagPlantedFaults(t *testing.T) {
 	}
 }
 
+func TestMembersFlagPlantedFaults(t *testing.T) {
+	if found := CheckMembers(flags(t, "members", membersIn)); len(found) > 0 {
+		t.Errorf("a package that is no operator is checked: %v", found)
+	}
+}
+
 // wanted returns the lines marked "want" in a file of testdata.
 func wanted(t *testing.T, name string) (want []string) {
 	t.Helper()

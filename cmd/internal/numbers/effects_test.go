@@ -127,7 +127,7 @@ func TestEffectsThatAreRefused(t *testing.T) {
 	three := strings.Replace(trialNames, `["A","B"]`, `["A","B","C"]`, 1)
 	line := looked("0", 2, time.Unix(1, 0), 0.1, "not shown")
 	for _, c := range []struct{ descriptor, lines, want string }{
-		{three, line, "not that of an experiment of 3 arms"},
+		{three, line, "for an experiment of 3 arms"},
 		{trialNames, line + "\n" + line, "step 2 behind step 2"},
 		{trialNames, strings.Replace(line, `"verdict":"not shown",`, "", 1), "member verdict"},
 	} {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// All stands for all places of a dimension, in a marginal that sums over the dimension.
+// All stands for all places of a dimension, in a marginal that sums over the dimension. Where a cell has a place of
+// this name, parentheses around the word tell the marginal from the cell.
 const All = "all"
 
 // Names describes the numbers of a deployment's decisions, from its descriptor.
@@ -30,6 +31,7 @@ type Names struct {
 
 	dimensions []string   // names of dimensions
 	places     [][]string // places of each cell, by dimension
+	all        string     // stands for all places; no place has this name
 }
 
 // Every error of ParseNames wraps errNames.
@@ -89,6 +91,10 @@ func (n *Names) split() error {
 		}
 		n.places = append(n.places, places)
 	}
+	n.all = All
+	for slices.ContainsFunc(n.places, func(places []string) bool { return slices.Contains(places, n.all) }) {
+		n.all = "(" + n.all + ")"
+	}
 	return nil
 }
 
@@ -123,7 +129,7 @@ func (n *Names) columns() (names []string, deviations []float64, err error) {
 	return names, nil, nil
 }
 
-// groups groups cells by some dimensions. Each group has a place in these dimensions, "all" in the other dimensions,
+// groups groups cells by some dimensions. Each group has a place in these dimensions, n.all in the other dimensions,
 // and its cells.
 func (n *Names) groups(by []string) (groups []group, err error) {
 	keep := make([]bool, len(n.dimensions))
@@ -139,7 +145,7 @@ func (n *Names) groups(by []string) (groups []group, err error) {
 		places = slices.Clone(places)
 		for i := range places {
 			if !keep[i] {
-				places[i] = All
+				places[i] = n.all
 			}
 		}
 		key := strings.Join(places, "\x00")

@@ -11,7 +11,7 @@ import (
 // Row is a statistic of a cell, or of a marginal, in an interval of the clock.
 type Row struct {
 	Start, End time.Time
-	Places     []string // place in each dimension; All if the row sums over the dimension
+	Places     []string // place in each dimension; Names.all if the row sums over the dimension
 	Steps      uint64
 	Statistic  string
 	Number

@@ -3,6 +3,7 @@ package operatortest
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -10,14 +11,12 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
 	"oriel/operators"
-	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/pipetest"
-	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
-	"oriel/pipeline/replay"
 	"oriel/schemas/decision"
 )
 
@@ -38,78 +37,43 @@ const handover, calm = 12 * time.Second, 4 * time.Second
 
 func (s *story) serve(t *testing.T, points []string) (checked int) {
 	t.Helper()
-	setup, d := pipetest.NewSetup(), simtest.New(t)
-	// unlimited, because records of stories have no timestamps
-	setup.InputSettings = map[string]string{"retention.ms": "-1"}
-	setup.Model = s.model
-	operator := s.model.Learner.Operator()
-	if output := operators.SecondTopicOf(operator); output != nil {
-		setup.Config.Second = setup.Config.Name + "." + output.Suffix
-	}
-	if operators.DescriptorOf(operator) != nil {
-		setup.Config.Descriptor = setup.Config.Name + ".descriptor"
-	}
-	if err := setup.Prepare(t.Context(), d.Client(), 1); err != nil {
-		t.Fatal(err)
-	}
-	run := func(ctx context.Context, m *simtest.Member) error { return setup.Run(ctx, m) }
-	member := d.Start("0", simtest.NewDisk(), run)
+	d := servicetest.NewBubble(t, simtest.New(t), s.env, nil)
+	d.Create(1, map[string]string{"retention.ms": "-1"}) // unlimited, because records of stories have no timestamps
+	process := d.Start("0", simtest.NewDisk(), service.Run)
 	time.Sleep(calm)
-	checkpoint := s.checkpoint(t, setup, d)
+	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
+	d.Must("save", func(ctx context.Context, h service.Host) error { return h.SaveCheckpoint(ctx, 0, checkpoint) })
 	rest := make([]records.Record, len(s.log))
 	for i, l := range s.log {
 		rest[i] = l.record
 	}
 	for i, point := range points {
 		now := len(rest) / (len(points) + 1 - i)
-		member.KillAt(notice.Point(point), 1)
-		s.send(t, setup, d, rest[:now])
+		process.KillAt(notice.Point(point), 1)
+		d.Send(0, rest[:now]...)
 		rest = rest[now:]
 		time.Sleep(calm)
-		if member.Alive() {
+		if process.Alive() {
 			t.Fatalf("process %d lives on: it has not been at %q", i, point)
 		}
-		member = d.Start(fmt.Sprint(i+1), member.Disk(), run)
+		process = d.Start(fmt.Sprint(i+1), process.Disk(), service.Run)
 		time.Sleep(handover)
 	}
-	s.send(t, setup, d, rest)
+	d.Send(0, rest...)
 	time.Sleep(calm)
-	if err := member.Stop(); err != nil {
-		t.Fatal(err)
+	if err := process.Stop(); err != nil {
+		t.Fatalf("%v: %s", err, process.Out)
 	}
-	s.published(t, setup, d)
-	deployment, err := setup.Deployment(t.Context(), d.Client())
-	if err == nil {
-		checked, err = replay.Check(t.Context(), deployment, 0, checkpoint, func(int) {})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.published(t, d)
+	d.Must("check", func(ctx context.Context, h service.Host) (err error) {
+		checked, err = h.CheckDecisions(ctx, 0, checkpoint, func(int) {})
+		return err
+	})
 	return checked
 }
 
-func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *simtest.Deployment) []byte {
-	t.Helper()
-	deployment, err := setup.Deployment(t.Context(), d.Client())
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkpoint, err := replay.Checkpoint(t.Context(), deployment, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return checkpoint
-}
-
-func (s *story) send(t *testing.T, setup pipetest.Setup, d *simtest.Deployment, records []records.Record) {
-	t.Helper()
-	if err := logtest.Send(t.Context(), d.Client(), setup.Config.Input, 0, records...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // published checks that the topics have the decisions of the story: their number, order, indices, steps and keys.
-func (s *story) published(t *testing.T, setup pipetest.Setup, d *simtest.Deployment) {
+func (s *story) published(t *testing.T, d *servicetest.Bubble) {
 	t.Helper()
 	shape := func(key, line string) string {
 		t.Helper()
@@ -119,16 +83,13 @@ func (s *story) published(t *testing.T, setup pipetest.Setup, d *simtest.Deploym
 		}
 		return fmt.Sprintf("%d of step %d, key %s, of %d", decision.Index, decision.Step, key, len(decision.Point))
 	}
-	for output, topic := range []string{setup.Config.Decisions, setup.Config.Second} {
-		if topic == "" {
-			continue
-		}
-		records, err := logtest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+	topics := []string{"decisions"}
+	if output := operators.SecondTopicOf(s.model.Learner.Operator()); output != nil {
+		topics = append(topics, output.Suffix)
+	}
+	for output, topic := range topics {
 		var got, want []string
-		for _, r := range records {
+		for _, r := range d.Read(d.Topic(topic), 0, false) {
 			got = append(got, shape(string(r.Key), string(r.Value)))
 		}
 		for _, p := range s.decisions {

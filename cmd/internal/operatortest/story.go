@@ -35,7 +35,8 @@ func Run(t *testing.T, dir string, more ...string) {
 // story is a stream and all records that it has consumed.
 type story struct {
 	dir     string
-	more    []string // additional settings
+	more    []string          // additional settings
+	env     map[string]string // all settings of the stream
 	model   streams.Model
 	plan    []byte
 	sealer  *state.Sealer
@@ -99,6 +100,11 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 	for line := range strings.Lines(c.Input) {
 		line = strings.ReplaceAll(line, "="+at, "="+s.dir+string(os.PathSeparator))
 		environ = append(environ, "ORIEL_"+strings.TrimSuffix(line, "\n"))
+	}
+	s.env = map[string]string{}
+	for _, line := range environ {
+		name, value, _ := strings.Cut(line, "=")
+		s.env[name] = value
 	}
 	given, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err != nil {

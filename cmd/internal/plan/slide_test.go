@@ -102,7 +102,7 @@ func TestLegendCoversNoLine(t *testing.T) {
 	for _, name := range []string{
 		"blt", "gamma", "odd window", "one step", "users", "horizon", "once", "golden",
 	} {
-		if figuretest.LegendCoversNoLine(t, slideOf(t, name)) == 0 {
+		if legendCoversNoLine(t, slideOf(t, name)) == 0 {
 			t.Errorf("%s: no legend", name)
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -12,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"oriel/cmd/internal/exit"
+	"oriel/schemas/text"
 )
 
 // Execute runs the command line and returns the process's exit code.
@@ -23,9 +26,22 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 		return 0
 	}
 	if !running { // cobra found an unknown, missing or conflicting command or flag
-		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
+		err = exit.WrongUse("%s; `%s --help` says what it takes", cut(err.Error()), called.CommandPath())
 	}
 	return exit.Report(cmd.ErrOrStderr(), cmd.Name(), err)
+}
+
+// argument matches what may be an argument in a message of cobra: a quoted text, or a long word.
+var argument = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\S{65,}`)
+
+// cut shortens the arguments that a message of cobra repeats in full.
+func cut(message string) string {
+	return argument.ReplaceAllStringFunc(message, func(found string) string {
+		if plain, err := strconv.Unquote(found); err == nil {
+			found = plain
+		}
+		return text.Shown([]byte(found))
+	})
 }
 
 // onRun makes all commands below cmd call started before they run.

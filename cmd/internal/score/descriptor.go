@@ -234,8 +234,7 @@ func (d *Descriptor) Events(maxBytes int) (event.Config, error) {
 		if err != nil {
 			return c, fmt.Errorf("the descriptor's mapping: %w", err)
 		}
-		vector, _ := body.Vector()
-		c.Foreign = m.Scoring(vector.Name).Opener(mapping.JSON(event.UnknownIsFree))
+		c.Foreign = m.Scoring(body).Opener(mapping.JSON(event.UnknownIsFree))
 	}
 	return c, c.Validate()
 }

@@ -146,8 +146,8 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 }
 
 // TestDescriptorMapsRawRecords checks that a published descriptor with a mapping scores raw records like their features
-// in the operator's own form. Labels, and members that no path names, change nothing. A record that the mapping leaves
-// out has no score.
+// in the operator's own form. Labels, conditions on them, and members that no path names change nothing. A record that
+// another condition leaves out has no score.
 func TestDescriptorMapsRawRecords(t *testing.T) {
 	d := described()
 	answer := func(d Descriptor, record string) answered {
@@ -180,6 +180,13 @@ func TestDescriptorMapsRawRecords(t *testing.T) {
 	for from, to := range map[string]string{`"ok"`: `"void"`, `"12.5"`: `"n/a"`} {
 		if got := answer(d, strings.Replace(raw, from, to, 1)); got.Error == "" {
 			t.Errorf("%s in place of %s: %+v", to, from, got)
+		}
+	}
+	d.Map = json.RawMessage(`{"where":["/late!=","status!=void"],"label":"late","features":["carrier"]}`)
+	want = answer(described(), `{"features":{"carrier":"UA"}}`)
+	for record, scored := range map[string]bool{`{"carrier":"UA"}`: true, `{"carrier":"UA","status":"void","late":1}`: false} {
+		if got := answer(d, record); scored && got.Score != want.Score || !scored && got.Error != text.Filtered.String() {
+			t.Errorf("a condition on the label, %s: %+v, want %+v", record, got, want)
 		}
 	}
 	d.Map = json.RawMessage(`{"features":["/a/b:nothing",7]}`)

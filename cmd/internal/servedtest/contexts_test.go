@@ -35,7 +35,7 @@ func TestContextsThroughKills(t *testing.T) {
 				running = f.Start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[records/each%2]}, "run")
 			default:
 			}
-			taken = f.ReadOn(f.Topic("actions"), 0, taken)
+			taken = f.readOn(f.Topic("actions"), 0, taken)
 			return len(taken) >= records
 		})
 		return taken

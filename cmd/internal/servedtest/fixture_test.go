@@ -6,6 +6,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/kafka/records"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
@@ -28,4 +29,15 @@ func (f *fixture) auditDoesNotRefute() {
 	if !strings.HasSuffix(text, "\nNot refuted.\n") {
 		f.T.Errorf("audit: %s", text)
 	}
+}
+
+// readOn returns all committed records of a partition of a topic. It takes the records in earlier from the caller, and
+// reads only the later ones.
+func (f *fixture) readOn(topic string, partition int32, earlier []records.Record) []records.Record {
+	f.T.Helper()
+	from := int64(-1)
+	if n := len(earlier); n > 0 {
+		from = earlier[n-1].Offset + 1
+	}
+	return append(earlier, f.ReadFrom(topic, partition, from, false)...)
 }

@@ -153,7 +153,7 @@ func playsThroughKills(t *testing.T, p player) {
 				running = f.Start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[upTo/offered%2]}, "run")
 			default:
 			}
-			all = f.ReadOn(f.Topic("decisions"), 0, all)
+			all = f.readOn(f.Topic("decisions"), 0, all)
 			return len(all) >= upTo
 		})
 	}

@@ -22,7 +22,7 @@ import (
 func TestCanaryShowsUpNowhere(t *testing.T) {
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000", "ORIEL_LOG_LEVEL": "debug"})
 	f.Must("topics")
-	bad := servicetest.BadRecords()
+	bad := badRecords()
 	good := servicetest.Events(0, 20)
 	for i := range good {
 		good[i].Key = []byte(servicetest.Canary)
@@ -33,7 +33,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 	steps := len(good) + len(bad)
 	p := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, int64(steps))
-	pages, front := f.Pages(p), f.Front(p)
+	pages, front := f.Pages(p), f.front(p)
 	p.Terminate()
 	f.CheckHistory(0, steps)
 	if !strings.Contains(front, `"values":[`) {
@@ -65,7 +65,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 		look("file "+d.Name(), b)
 		return err
 	})
-	f.CheckLetters(0, f.Letters(0), servicetest.AtOffsets(10, bad), 900_000)
+	f.checkLetters(0, f.Letters(0), atOffsets(10, bad), 900_000)
 }
 
 // TestMetricsDependOnCountsOnly checks that two inputs with equal counts, one all valid and one all bad, give the same

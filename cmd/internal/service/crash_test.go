@@ -90,7 +90,7 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	f.Must("letters", "--once")
 	for p := range int32(partitions) {
 		f.CheckHistory(p, each)
-		f.CheckLetters(p, f.Read(f.Topic("dead-letter"), p, false), servicetest.BadOf(each), 1<<20)
+		f.checkLetters(p, f.Read(f.Topic("dead-letter"), p, false), servicetest.BadOf(each), 1<<20)
 	}
 }
 
@@ -152,6 +152,6 @@ func crashLosesNoLetter(t *testing.T, stream string, processes int) {
 		of := slices.DeleteFunc(slices.Clone(letters), func(l records.Record) bool {
 			return servicetest.LetterHeaders(l)["oriel-partition"] != fmt.Sprint(p)
 		})
-		f.CheckLetters(p, of, servicetest.BadOf(each), 1<<20)
+		f.checkLetters(p, of, servicetest.BadOf(each), 1<<20)
 	}
 }

@@ -116,7 +116,7 @@ func TestDecisionsKeepWhatTheDeploymentWasOpenedWith(t *testing.T) {
 		}
 	}
 	delete(f.Env, "ORIEL_SCHEMA_REGISTRY")
-	f.GoesOn(2)
+	f.goesOn(2)
 }
 
 // TestRegistriesThatRefuseDecisions checks that no deployment is opened if the registry refuses the schema, and that

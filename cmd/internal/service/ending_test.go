@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"math/rand/v2"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -30,22 +28,10 @@ type inside struct {
 	*fixture
 	end  context.CancelFunc
 	done chan error
-
-	mu  sync.Mutex
-	out bytes.Buffer
+	out  servicetest.Output
 }
 
-func (s *inside) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.Write(b)
-}
-
-func (s *inside) log() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.String()
-}
+func (s *inside) log() string { return s.out.String() }
 
 // inside starts the service; change replaces parts of its Host.
 func (f *fixture) inside(change func(*service.Host)) *inside {
@@ -68,7 +54,7 @@ func (f *fixture) insideOf(
 ) *inside {
 	s := &inside{fixture: f, done: make(chan error, 1)}
 	this := servicetest.Host()
-	h := service.Host{Stderr: s, Listen: net.Listen, Client: this.Client, Model: this.Model}
+	h := service.Host{Stderr: &s.out, Listen: net.Listen, Client: this.Client, Model: this.Model}
 	for name, value := range f.Env {
 		h.Environ = append(h.Environ, name+"="+value)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 )
 
@@ -21,10 +22,17 @@ func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) err
 	learner := s.Learner()
 	given, err := d.NextExperiment(ctx, learner, step)
 	for _, turn := range given {
-		percent := math.Ceil((turn.Wider-1)*1000) / 10
-		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead\n"+
-			"  Its start may have been chosen by what decisions say, so at ORIEL_TARGET events its bands are %.1f %% wider.\n",
-			d.Config.StreamName(turn.Partition), turn.Number, turn.Step, turn.Step-1-turn.Announced, percent)
+		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead\n  %s\n",
+			d.Config.StreamName(turn.Partition), turn.Number, turn.Step, turn.Step-1-turn.Announced, costOf(turn))
 	}
 	return err
+}
+
+// costOf says what the start of an experiment costs in width.
+func costOf(turn changelog.Turn) string {
+	if turn.Wider == 0 {
+		return "ORIEL_HORIZON ends before its first look, so it will never have a band."
+	}
+	return fmt.Sprintf("Its start may have been chosen by what decisions say, so at ORIEL_TARGET events its bands are %.1f %% wider.",
+		math.Ceil((turn.Wider-1)*1000)/10)
 }

@@ -78,7 +78,7 @@ func TestOnceRunsWithoutAWindow(t *testing.T) {
 	if strings.Contains(p.Output(), "window_steps") {
 		t.Error("the log states a window")
 	}
-	f.GoesOn(50)
+	f.goesOn(50)
 	if line := string(f.Read(f.Topic("decisions"), 0, false)[0].Value); !strings.Contains(line, `"mechanism":"once-gaussian","window":0,`) {
 		t.Errorf("a decision is %s", line)
 	}

@@ -22,7 +22,7 @@ func TestRefuseASecondInputUnderOneName(t *testing.T) {
 	f.AwaitTaken(time.Minute, 50)
 	p.Terminate()
 	f.refusesInputs()
-	f.GoesOn(50)
+	f.goesOn(50)
 }
 
 // refusesInputs checks that neither `oriel topics` nor `oriel run` accepts another input, and that neither writes

@@ -30,10 +30,10 @@ func TestLettersOfEveryKind(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.Must("topics")
-	bad := servicetest.BadRecords()
+	bad := badRecords()
 	f.Send(0, servicetest.Events(0, 10)...)
 	f.Send(0, bad...)
-	want, next := servicetest.AtOffsets(10, bad), int64(10+len(bad))
+	want, next := atOffsets(10, bad), int64(10+len(bad))
 	producer, err := produce.New(f.Ctx(), f.Client, f.Name+"-input", time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 			want[next+1] = many
 		}
 	}
-	f.CheckLetters(0, letters, want, 900_000)
+	f.checkLetters(0, letters, want, 900_000)
 	if again := f.Letters(0); len(again) != len(letters) {
 		t.Errorf("%d letters after another run, %d before", len(again), len(letters))
 	}
@@ -90,13 +90,13 @@ func TestLettersOfAWholeTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.Must("topics")
-	bad := servicetest.BadRecords()
+	bad := badRecords()
 	want := map[int32]map[int64]records.Record{}
 	var ends []int64
 	for p := range int32(3) {
 		f.Send(p, servicetest.Events(0, int(p))...)
 		f.Send(p, bad[p:]...)
-		want[p] = servicetest.AtOffsets(int64(p), bad[p:])
+		want[p] = atOffsets(int64(p), bad[p:])
 		ends = append(ends, int64(len(bad)))
 	}
 	service := f.Start(nil, "run")
@@ -107,7 +107,7 @@ func TestLettersOfAWholeTopic(t *testing.T) {
 		of := slices.DeleteFunc(slices.Clone(letters), func(l records.Record) bool {
 			return servicetest.LetterHeaders(l)["oriel-partition"] != fmt.Sprint(p)
 		})
-		f.CheckLetters(p, of, bad, 900_000)
+		f.checkLetters(p, of, bad, 900_000)
 	}
 	if again := f.Letters(0); len(again) != len(letters) || len(letters) != len(want[0])+len(want[1])+len(want[2]) {
 		t.Errorf("%d letters, %d after another run", len(letters), len(again))
@@ -126,7 +126,7 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	f.CheckHistory(0, 6)
 	f.Fails("does not exist", "letters", "--once")
 	f.Must("topics")
-	f.CheckLetters(0, f.Letters(0), map[int64]records.Record{5: {Value: []byte("bad")}}, 1<<20)
+	f.checkLetters(0, f.Letters(0), map[int64]records.Record{5: {Value: []byte("bad")}}, 1<<20)
 }
 
 // TestLettersFitTheirTopic checks that dead letters are cut to the size that their topic accepts at any time, and that
@@ -148,7 +148,7 @@ func TestLettersFitTheirTopic(t *testing.T) {
 			f.CheckHistory(0, 12)
 			letters := f.Letters(0)
 			if limit > 100_000 {
-				f.CheckLetters(0, letters, servicetest.AtOffsets(0, bad), 1<<20)
+				f.checkLetters(0, letters, atOffsets(0, bad), 1<<20)
 				return
 			}
 			for i, letter := range letters {
@@ -293,7 +293,7 @@ func TestLettersSayWhatIsWrong(t *testing.T) {
 		delete(f.Env, "ORIEL_"+name)
 	}
 	letters := f.Letters(0)
-	f.CheckLetters(0, letters, servicetest.AtOffsets(0, bad), 1<<20)
+	f.checkLetters(0, letters, atOffsets(0, bad), 1<<20)
 	for i, want := range []string{
 		`unknown_name: unknown member "event_id": events of coco have features, label, weight`,
 		"features: wrong_type: features.device is an object; a feature is a number, text or boolean",
@@ -323,7 +323,7 @@ func TestLettersOfAMapping(t *testing.T) {
 	f.Send(0, records.Record{Value: []byte(`{"id":7,"s":"paid","o":{"n":1,"late":16}}`)})
 	f.take(5)
 	letters := f.Letters(0)
-	f.CheckLetters(0, letters, servicetest.AtOffsets(1, bad), 1<<20)
+	f.checkLetters(0, letters, atOffsets(1, bad), 1<<20)
 	for i, want := range []string{
 		"features.n: unreadable_value: /o/n is a text that does not say a number", "label: missing_member: /o/late is absent",
 		"duplicate_name: /o: an object has no name twice",

@@ -41,7 +41,7 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 		return strings.HasPrefix(page, "ready\n") && strings.Contains(page, "has a member that is not of this deployment") &&
 			!strings.Contains(page, "no process of this deployment has")
 	})
-	f.SendAll(10, 10)
+	f.sendAll(10, 10)
 	f.AwaitTaken(20*time.Second, 20, 20)
 	c.Close()
 	s.says("belong to this deployment again")
@@ -55,7 +55,7 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
 	f.Must("topics")
-	f.SendAll(0, 10)
+	f.sendAll(0, 10)
 	c := f.consumer("mistaken")
 	for got := 0; got < 20; { // reads until the consumer has all partitions
 		fetched := c.PollFetches(f.Ctx())
@@ -95,7 +95,7 @@ func TestAnotherVersionInTheGroupIsNoForeignMember(t *testing.T) {
 	}
 	c.Close()
 	s.says("no members of other versions any more")
-	f.SendAll(10, 10)
+	f.sendAll(10, 10)
 	f.AwaitTaken(20*time.Second, 20, 20)
 	f.Await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
 	s.endsWell()

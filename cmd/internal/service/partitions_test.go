@@ -25,7 +25,7 @@ func twoAtWork(t *testing.T) (*fixture, *inside) {
 	f := newFixture(t, 2, nil)
 	f.Must("topics")
 	s := f.inside(func(*service.Host) {})
-	f.SendAll(0, 10)
+	f.sendAll(0, 10)
 	f.AwaitTaken(time.Minute, 10, 10)
 	return f, s
 }
@@ -39,7 +39,7 @@ func TestAddedPartitionsStopNoService(t *testing.T) {
 	f.growInput(3)
 	s.says("partitions were added to the input")
 	s.says("Run `oriel topics`")
-	f.SendAll(10, 10)
+	f.sendAll(10, 10)
 	f.AwaitTaken(20*time.Second, 20, 20)
 	f.Await(10*time.Second, "/readyz shows the partition that waits", func() bool {
 		return s.ready() == "partition 2: stopped\n"

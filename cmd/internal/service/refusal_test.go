@@ -48,7 +48,7 @@ func TestRefuseChangedConfigurationAndKey(t *testing.T) {
 	if two.Finish(time.Minute) || !strings.Contains(two.Output(), "EPSILON") {
 		t.Errorf("two configurations under one name were accepted: %s", two.Output())
 	}
-	f.GoesOn(50)
+	f.goesOn(50)
 }
 
 func TestRefuseLostState(t *testing.T) {
@@ -58,7 +58,7 @@ func TestRefuseLostState(t *testing.T) {
 	if err := os.RemoveAll(f.Env["ORIEL_STATE_DIR"]); err != nil {
 		t.Fatal(err)
 	}
-	f.GoesOn(50)
+	f.goesOn(50)
 	lost := map[string]string{"ORIEL_CHANGELOG_TOPIC": f.Name + ".other"}
 	f.Refused(lost, "does not exist", "is lost")
 	if p := f.Start(lost, "topics"); p.Finish(time.Minute) || !strings.Contains(p.Output(), "is lost") {
@@ -75,7 +75,7 @@ func TestRefuseLostState(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Refused(lost, "lost")
-	f.GoesOn(60)
+	f.goesOn(60)
 }
 
 // TestRefuseToOpenAgainWhatTheLocalStoreKnows recreates every topic and the group. Then only the local store shows that
@@ -91,7 +91,7 @@ func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
 		t.Fatal(p.Output())
 	}
 	f.Refused(fresh, "local store", "ORIEL_NAME")
-	f.GoesOn(50)
+	f.goesOn(50)
 }
 
 // TestRefuseTopicsOfAnotherName checks that a deployment refuses the topics of a deployment with another name.
@@ -104,7 +104,7 @@ func TestRefuseTopicsOfAnotherName(t *testing.T) {
 		"ORIEL_CHANGELOG_TOPIC": f.Topic("changelog"), "ORIEL_DECISION_TOPIC": f.Topic("decisions"),
 		"ORIEL_VERDICTS_TOPIC": f.Topic("verdicts"),
 	}, "NAME")
-	f.GoesOn(50)
+	f.goesOn(50)
 }
 
 func TestRefuseForeignStateDirectory(t *testing.T) {
@@ -113,7 +113,7 @@ func TestRefuseForeignStateDirectory(t *testing.T) {
 	other := newFixture(t, 1, map[string]string{"ORIEL_STATE_DIR": f.Env["ORIEL_STATE_DIR"]})
 	other.Must("topics")
 	other.Refused(nil, "ORIEL_STATE_DIR")
-	f.GoesOn(50)
+	f.goesOn(50)
 }
 
 func TestRefuseResetOffsets(t *testing.T) {
@@ -122,7 +122,7 @@ func TestRefuseResetOffsets(t *testing.T) {
 	f.commitOffset(10)
 	f.Refused(nil, "offsets were reset", "50")
 	f.commitOffset(50)
-	f.GoesOn(50)
+	f.goesOn(50)
 }
 
 // commitOffset sets the group's offset, as an administrator can while the group is empty.

@@ -9,6 +9,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestRefuseAnInputThatOneBrokerCanLose checks that the input is durable, because a single history requires that
@@ -16,11 +17,7 @@ import (
 // accepted without a message.
 func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 	t.Parallel()
-	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
+	broker := brokertest.Embedded(t, embedded.Options{Brokers: 3})
 	f := &fixture{servicetest.NewAt(t, broker.Addr(), 1, map[string]string{"ORIEL_ALLOW_SINGLE_REPLICA": "false"})}
 	single := f.Env["ORIEL_INPUT_TOPIC"] // the fixture created this input with one replica
 	f.Fails(fmt.Sprintf("input topic %q has 1 replicas, want 3", single), "topics")
@@ -40,7 +37,7 @@ func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 		f.Refused(nil, fmt.Sprintf("input topic %q has %s=%s, want %s", f.Env["ORIEL_INPUT_TOPIC"], setting, bad, good))
 		f.alter(f.Env["ORIEL_INPUT_TOPIC"], setting, good)
 	}
-	f.GoesOn(20)
+	f.goesOn(20)
 }
 
 func (f *fixture) alter(topic, setting, value string) {

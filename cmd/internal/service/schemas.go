@@ -48,6 +48,17 @@ func WritersSchemas(
 	if err != nil {
 		return nil, err
 	}
+	var offered state.Schemas
+	for _, v := range versions {
+		offered = append(offered, v.Schema)
+	}
+	for _, id := range leaveOut {
+		of := func(s state.Schema) bool { return uint(s.ID) == id }
+		if !slices.ContainsFunc(offered, of) && !slices.ContainsFunc(frozen, of) {
+			return nil, fmt.Errorf("--leave-out %d: the registry has no schema of this id in subject %q; it has ids %s",
+				id, s.Subject(), ids(offered))
+		}
+	}
 	all := frozen.Read()
 	var found state.Schemas
 	for _, v := range versions {

@@ -177,6 +177,8 @@ func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 	defer registry.Close()
 	f.Env["ORIEL_SCHEMA_REGISTRY"] = registry.URL
 	pull := []string{"pull"}
+	f.Fails(fmt.Sprintf("--leave-out 987654321: the registry has no schema of this id in subject %q; it has ids %d, ",
+		s.name, idOf(first(1))), "pull", "--leave-out", "987654321")
 	if e.refused != "" {
 		id := idOf(e.write(s, e.refused)(0))
 		f.Fails(fmt.Sprintf("schema id %d: %s", id, e.why), "pull")

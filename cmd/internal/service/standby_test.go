@@ -41,7 +41,7 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], partitions, map[string]string{"ORIEL_STREAM": stream})}
 	f.Must("topics")
 	first := f.inside(func(*service.Host) {})
-	f.SendAll(0, 10)
+	f.sendAll(0, 10)
 	f.AwaitTaken(time.Minute, slices.Repeat([]int64{10}, partitions)...)
 
 	second := f.inside(func(h *service.Host) {
@@ -72,7 +72,7 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 		}
 		return nil, nil, false
 	})
-	f.SendAll(10, 10)
+	f.sendAll(10, 10)
 	f.AwaitTaken(time.Minute, slices.Repeat([]int64{20}, partitions)...)
 	then, err := topics.BoundsOf(t.Context(), f.Client, f.Topic("changelog"), 0)
 	if err != nil {
@@ -80,12 +80,12 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	}
 	sent := 20
 	for ; highest.Load() < then.Stable; sent++ { // sends events until the copy has passed the offset then.Stable
-		f.SendAll(sent, 1)
+		f.sendAll(sent, 1)
 		f.AwaitTaken(time.Minute, slices.Repeat([]int64{int64(sent) + 1}, partitions)...)
 	}
 	lowest.Store(math.MaxInt64)
 	owner.endsWell()
-	f.SendAll(sent, 10)
+	f.sendAll(sent, 10)
 	f.AwaitTaken(time.Minute, slices.Repeat([]int64{int64(sent) + 10}, partitions)...)
 	// a take-over may read the last record before then.Stable again, and a marker
 	if at := lowest.Load(); at < then.Stable-2 {

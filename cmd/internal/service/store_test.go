@@ -60,7 +60,7 @@ func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 			// a second start fails in the same way, because the local store was kept
 			f.Refused(nil, "lost records that they had acknowledged")
 			f.store(func(s *local.Store) error { return s.Replace(0, before) })
-			f.GoesOn(50)
+			f.goesOn(50)
 		})
 	}
 }
@@ -88,7 +88,7 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 	})
 	f.Refused(nil, "lost records that they had acknowledged", "another record")
 	f.store(func(s *local.Store) error { return s.Replace(0, before) })
-	f.GoesOn(50)
+	f.goesOn(50)
 }
 
 // TestLocalStoreOfAnEarlierVersionIsReadAgain checks that the store of an earlier version is rebuilt from the
@@ -102,7 +102,7 @@ func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 		return s.Follow(0,
 			[]state.Record{earlier, {Key: []byte("left over"), Value: []byte("of what is not in the changelog")}})
 	})
-	f.GoesOn(50)
+	f.goesOn(50)
 	f.store(func(s *local.Store) error {
 		records, err := s.Load(0)
 		for _, r := range records {

@@ -55,7 +55,7 @@ func TestForgottenTransactionOfLettersIsEnded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.prepare()
-	bad := servicetest.BadRecords()
+	bad := badRecords()
 	half := len(bad) / 2
 	take := func(records []records.Record, end int) {
 		s := f.serve(nil, nil)
@@ -77,5 +77,5 @@ func TestForgottenTransactionOfLettersIsEnded(t *testing.T) {
 		t.Fatalf("bounds %+v, %v: nothing hangs", b, err)
 	}
 	take(bad[half:], len(bad))
-	f.CheckLetters(0, f.Letters(0), servicetest.AtOffsets(0, bad), 900_000)
+	f.checkLetters(0, f.Letters(0), atOffsets(0, bad), 900_000)
 }

@@ -30,4 +30,4 @@ func Broker(t *testing.T) string {
 // awaitMarkers does nothing, because an embedded broker writes the markers of a transaction before it acknowledges the
 // transaction's end. Only the transaction of a killed process stays open, and no reader waits for the end of such a
 // transaction.
-func (f *Fixture) awaitMarkers(string, int32) {}
+func (f *Setup) awaitMarkers(string, int32) {}

@@ -3,11 +3,11 @@
 package servicetest
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // waiting is smaller than with embedded brokers, because all tests share one broker and some tests measure take-overs.
@@ -24,16 +24,12 @@ const SessionTimeout = 6 * time.Second
 // Broker returns the address of the real broker in TEST_BROKERS. The test fails if the variable is not set.
 func Broker(t *testing.T) string {
 	t.Helper()
-	addr := os.Getenv("TEST_BROKERS")
-	if addr == "" {
-		t.Fatal("TEST_BROKERS is not set; build tag kafka needs a broker")
-	}
-	return addr
+	return brokertest.Real(t)
 }
 
 // awaitMarkers waits until the end of each transaction is visible in a partition, because a broker acknowledges it
 // before it writes the markers.
-func (f *Fixture) awaitMarkers(topic string, partition int32) {
+func (f *Setup) awaitMarkers(topic string, partition int32) {
 	f.T.Helper()
 	if _, err := topics.ReadableEnd(f.Ctx(), f.Client, topic, partition); err != nil {
 		f.T.Fatal(err)

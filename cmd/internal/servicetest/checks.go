@@ -1,7 +1,6 @@
 package servicetest
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,32 +25,6 @@ func (f *Fixture) PageAddress(p *Process) string {
 		f.T.Fatalf("the log does not say where the pages are: %s", p.Output())
 	}
 	return "http://" + found[1]
-}
-
-// Front returns the page for people, and the page's event stream up to its first frame.
-func (f *Fixture) Front(p *Process) string {
-	f.T.Helper()
-	address := f.PageAddress(p)
-	var all strings.Builder
-	for _, page := range []string{
-		"/", "/page/course?partition=0&coordinate=0", "/page/course?partition=0&arm=1", "/page/events",
-	} {
-		r, err := http.Get(address + page)
-		if err != nil {
-			f.T.Fatal(err)
-		}
-		lines := bufio.NewReader(r.Body)
-		for !strings.Contains(all.String(), "event: now") {
-			line, err := lines.ReadString('\n')
-			if all.WriteString(line); err != nil {
-				break
-			}
-		}
-		frame, _ := lines.ReadString('\n')
-		all.WriteString(frame)
-		_ = r.Body.Close()
-	}
-	return all.String()
 }
 
 // Pages returns the contents of a service's pages for machines, concatenated.
@@ -76,7 +48,7 @@ func (f *Fixture) Pages(p *Process) string {
 }
 
 // stream returns the name of the stream to which the events of a partition belong.
-func (f *Fixture) stream(p int32) string {
+func (f *Setup) stream(p int32) string {
 	if f.Env["ORIEL_STREAM"] == "topic" {
 		return f.Env["ORIEL_INPUT_TOPIC"]
 	}
@@ -85,7 +57,7 @@ func (f *Fixture) stream(p int32) string {
 
 // CheckHistory checks the decisions of a partition. No index may have two values, even among uncommitted decisions, and
 // the committed decisions must be exactly 1, 2, …, steps, in order.
-func (f *Fixture) CheckHistory(p int32, steps int) {
+func (f *Setup) CheckHistory(p int32, steps int) {
 	t := f.T
 	t.Helper()
 	type identity struct {
@@ -147,40 +119,6 @@ func Reasons(letters []records.Record) []string {
 	return all
 }
 
-// CheckLetters compares the dead letters of a partition with its bad records, which are given by offset. Each must
-// appear once, in order and complete, except for values above maxRecord bytes.
-func (f *Fixture) CheckLetters(p int32, letters []records.Record, bad map[int64]records.Record, maxRecord int) {
-	f.T.Helper()
-	offsets := slices.Sorted(maps.Keys(bad))
-	if len(letters) != len(bad) {
-		f.T.Fatalf("partition %d: %d letters for %d bad records: %v", p, len(letters), len(bad), Reasons(letters))
-	}
-	for i, letter := range letters {
-		want, h := bad[offsets[i]], LetterHeaders(letter)
-		if h["oriel-reason"] == "" || h["oriel-reason"] == "ok" || h["oriel-topic"] != f.Env["ORIEL_INPUT_TOPIC"] ||
-			h["oriel-partition"] != fmt.Sprint(p) || h["oriel-offset"] != fmt.Sprint(offsets[i]) {
-			f.T.Errorf("letter %d: headers %v, want those of offset %d", i, h, offsets[i])
-		}
-		value := want.Value
-		if len(value) > maxRecord {
-			value = value[:64<<10]
-			if h["oriel-truncated"] != "true" || h["oriel-length"] != fmt.Sprint(len(want.Value)) {
-				f.T.Errorf("letter %d: not marked as truncated", i)
-			}
-		}
-		if !bytes.Equal(letter.Value, value) || !bytes.Equal(letter.Key, want.Key) ||
-			(letter.Value == nil) != (value == nil) {
-			f.T.Errorf("letter %d: key or value are not the original's", i)
-		}
-		headers := letter.Headers.List()
-		for j, header := range want.Headers.List() {
-			if len(headers) <= j || headers[j].Key != header.Key || !bytes.Equal(headers[j].Value, header.Value) {
-				f.T.Errorf("letter %d: header %d is not the original's", i, j)
-			}
-		}
-	}
-}
-
 // Refused runs the service with changed settings. It checks that the service fails, prints each text of want once, and
 // releases nothing. Doctor must find the same texts.
 func (f *Fixture) Refused(more map[string]string, want ...string) {
@@ -232,16 +170,6 @@ func (f *Fixture) Examined(more map[string]string) string {
 		}
 	}
 	return wrong.String()
-}
-
-// GoesOn checks that the unchanged deployment still continues where it stopped.
-func (f *Fixture) GoesOn(from int) {
-	f.T.Helper()
-	f.Send(0, Events(from, 10)...)
-	p := f.Start(nil, "run")
-	f.AwaitTaken(time.Minute, int64(from+10))
-	p.Terminate()
-	f.CheckHistory(0, from+10)
 }
 
 // Compares runs replay --check from a checkpoint, and checks that it compares this many decisions and finds them equal.

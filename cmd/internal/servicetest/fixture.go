@@ -19,16 +19,22 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 	"oriel/pipeline/pipetest/logtest"
 )
 
+// Setup is the settings of a deployment, and a client of its broker.
+type Setup struct {
+	T      *testing.T
+	Client *kafka.Client
+	Name   string
+	Env    map[string]string
+}
+
 // Fixture is a deployment on the test's broker. Its commands run as child processes, or inside the test (see Main).
 type Fixture struct {
-	T          *testing.T
-	Client     *kafka.Client
-	Name       string
+	Setup
 	Partitions int
-	Env        map[string]string
 }
 
 // New creates a deployment and its input topic on a broker for the test. more has settings that replace or extend those
@@ -41,55 +47,47 @@ func New(t *testing.T, partitions int, more map[string]string) *Fixture {
 // NewAt is like New, on a given broker.
 func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *Fixture {
 	t.Helper()
-	client := Connect(t, addr)
+	client := brokertest.Client(t, addr, kafka.Config{})
 	var id [4]byte
 	_, _ = rand.Read(id[:])
 	name := "t" + hex.EncodeToString(id[:])
 	key := filepath.Join(t.TempDir(), "master.key")
 	WriteKey(t, key, 7)
-	f := &Fixture{
-		T: t, Client: client, Name: name, Partitions: partitions,
-		Env: Environment(name, addr, key, filepath.Join(t.TempDir(), "state")),
-	}
+	env := Environment(name, addr, key, filepath.Join(t.TempDir(), "state"))
+	f := &Fixture{Setup: Setup{T: t, Client: client, Name: name, Env: env}, Partitions: partitions}
 	maps.Copy(f.Env, more)
 	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], partitions, nil)
 	return f
-}
-
-// Connect returns a client of the brokers, which is closed when the test ends.
-func Connect(t *testing.T, brokers string) *kafka.Client {
-	t.Helper()
-	client, err := kafka.New(kafka.Config{Brokers: strings.Split(brokers, ",")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return client
 }
 
 // EmbeddedBroker starts an embedded broker for the test and returns its address.
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
 	// An aborted opening must remain readable until the next process looks for it, even on a slow machine.
-	b, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 30 * time.Second, MinSession: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	return b.Addr()
+	return brokertest.Embedded(t, embedded.Options{CompactEvery: 30 * time.Second, MinSession: time.Second}).Addr()
 }
 
 // Environment returns the settings of a small deployment.
 func Environment(name, brokers, key, stateDir string) map[string]string {
+	env := deploymentOf(name, brokers, key, stateDir)
+	maps.Copy(env, small)
+	return env
+}
+
+// deploymentOf returns the settings of a deployment that belong to no operator.
+func deploymentOf(name, brokers, key, stateDir string) map[string]string {
 	return map[string]string{
 		"ORIEL_BROKERS": brokers, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
-		"ORIEL_STREAM": "partition", "ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco",
-		"ORIEL_UPDATE": "projection",
-		"ORIEL_LOSS":   "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8",
-		"ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1",
-		"ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1", "ORIEL_STATE_DIR": stateDir, "ORIEL_MASTER_KEY_FILE": key,
-		"ORIEL_HTTP_ADDR": "127.0.0.1:0", "ORIEL_COMMIT_INTERVAL": "20ms",
+		"ORIEL_STREAM": "partition", "ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_STATE_DIR": stateDir,
+		"ORIEL_MASTER_KEY_FILE": key, "ORIEL_HTTP_ADDR": "127.0.0.1:0", "ORIEL_COMMIT_INTERVAL": "20ms",
 	}
+}
+
+// small has the settings of a small operator.
+var small = map[string]string{
+	"ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball",
+	"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_CLIP": "1",
+	"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
 }
 
 // WriteKey writes a master key whose bytes all equal fill.
@@ -101,7 +99,7 @@ func WriteKey(t *testing.T, path string, fill byte) {
 }
 
 // CreateTopic creates a topic with one replica.
-func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]string) {
+func (f *Setup) CreateTopic(name string, partitions int, settings map[string]string) {
 	f.T.Helper()
 	if err := topics.Create(f.Ctx(), f.Client, name, partitions, 1, settings); err != nil {
 		f.T.Fatal(err)
@@ -109,24 +107,16 @@ func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]s
 }
 
 // Ctx returns a context that is cancelled when the test ends.
-func (f *Fixture) Ctx() context.Context { return f.T.Context() }
+func (f *Setup) Ctx() context.Context { return f.T.Context() }
 
 // Topic returns the default name of the deployment's topic of a kind.
-func (f *Fixture) Topic(kind string) string { return f.Name + "." + kind }
+func (f *Setup) Topic(kind string) string { return f.Name + "." + kind }
 
 // Send appends records to a partition of the input.
-func (f *Fixture) Send(partition int32, records ...records.Record) {
+func (f *Setup) Send(partition int32, records ...records.Record) {
 	f.T.Helper()
 	if err := logtest.Send(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], partition, records...); err != nil {
 		f.T.Fatal(err)
-	}
-}
-
-// SendAll appends the same events to each partition of the input.
-func (f *Fixture) SendAll(from, n int) {
-	f.T.Helper()
-	for p := range int32(f.Partitions) {
-		f.Send(p, Events(from, n)...)
 	}
 }
 
@@ -142,13 +132,13 @@ func (f *Fixture) HasTakenTen() *Process {
 }
 
 // Read returns all records of a partition of a topic, including the most recently committed ones.
-func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []records.Record {
+func (f *Setup) Read(topic string, partition int32, uncommitted bool) []records.Record {
 	f.T.Helper()
-	return f.readFrom(topic, partition, -1, uncommitted)
+	return f.ReadFrom(topic, partition, -1, uncommitted)
 }
 
-// readFrom is like Read, from an offset on.
-func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
+// ReadFrom is like Read, from an offset on.
+func (f *Setup) ReadFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
 	f.T.Helper()
 	if !uncommitted {
 		f.awaitMarkers(topic, partition)
@@ -160,19 +150,8 @@ func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitte
 	return all
 }
 
-// ReadOn returns all committed records of a partition of a topic. It takes the records in earlier from the caller, and
-// reads only the later ones.
-func (f *Fixture) ReadOn(topic string, partition int32, earlier []records.Record) []records.Record {
-	f.T.Helper()
-	from := int64(-1)
-	if n := len(earlier); n > 0 {
-		from = earlier[n-1].Offset + 1
-	}
-	return append(earlier, f.readFrom(topic, partition, from, false)...)
-}
-
 // Await polls until ok returns true, and fails the test if that takes too long.
-func (f *Fixture) Await(within time.Duration, what string, ok func() bool) {
+func (f *Setup) Await(within time.Duration, what string, ok func() bool) {
 	f.T.Helper()
 	for end := time.Now().Add(within); !ok(); {
 		if time.Now().After(end) {
@@ -187,7 +166,7 @@ func (f *Fixture) Await(within time.Duration, what string, ok func() bool) {
 }
 
 // AwaitTaken waits until the group has committed these offsets, one for each partition.
-func (f *Fixture) AwaitTaken(within time.Duration, want ...int64) {
+func (f *Setup) AwaitTaken(within time.Duration, want ...int64) {
 	f.T.Helper()
 	for p, offset := range want {
 		f.Await(within, fmt.Sprintf("partition %d taken to offset %d", p, offset), func() bool {

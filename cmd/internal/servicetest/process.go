@@ -191,29 +191,26 @@ func (p *Process) Says(texts ...string) {
 // Terminate sends SIGTERM to a service once it handles signals, and checks that the service stops without an error.
 func (p *Process) Terminate() {
 	p.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(p.Output(), "msg=pages"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatal("the service did not start within a minute")
-		}
-	}
-	_ = p.Cmd.Process.Signal(syscall.SIGTERM)
-	if !p.Finish(30 * time.Second) {
-		p.t.Fatalf("the service ended badly: %v", p.Err)
-	}
+	p.endAfter("msg=pages")
 }
 
 // End sends SIGTERM to `oriel letters` or `oriel order`, and checks that it stops without an error.
 func (p *Process) End() {
 	p.t.Helper()
-	end := time.Now().Add(time.Minute)
-	for ; !strings.Contains(p.Output(), `msg="writing `); time.Sleep(5 * time.Millisecond) {
+	p.endAfter(`msg="writing `)
+}
+
+// endAfter ends the process by SIGTERM once it has written a text.
+func (p *Process) endAfter(text string) {
+	p.t.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.Output(), text); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			p.t.Fatal("the command did not start within a minute")
+			p.t.Fatal("the process did not start within a minute")
 		}
 	}
 	_ = p.Cmd.Process.Signal(syscall.SIGTERM)
 	if !p.Finish(30 * time.Second) {
-		p.t.Fatalf("the command ended badly: %v", p.Err)
+		p.t.Fatalf("the process ended badly: %v", p.Err)
 	}
 }
 

@@ -68,8 +68,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	once, partitions := flags.Bool("once", false, ""), flags.Int("input-partitions", 0, "")
 	check, from, save := flags.Bool("check", false, ""), flags.String("from", "", ""), flags.String("save", "", "")
-	// 0 for --leave-out excludes nothing, because no registry has an id 0
-	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "")
+	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "") // 0: no schema is left out
 	step := flags.Uint64("step", 0, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -78,7 +77,11 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	case "topics":
 		return service.PrepareTopics(ctx, h, *partitions, nil)
 	case "pull":
-		return service.PullSchemas(ctx, h, []uint{*leaveOut})
+		var ids []uint
+		if *leaveOut > 0 {
+			ids = append(ids, *leaveOut)
+		}
+		return service.PullSchemas(ctx, h, ids)
 	case "next":
 		return service.NextExperiment(ctx, h, h.Stderr, *step)
 	case "run":

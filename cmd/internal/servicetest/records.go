@@ -9,44 +9,6 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// BadRecords returns records that are each malformed in a different way. They contain the canary wherever possible.
-func BadRecords() []records.Record {
-	values := []string{
-		`{"features":{"carrier":"` + Canary + `"},"label":1`, // the JSON ends too early
-		`{"features":{"` + Canary + `":1},"label":7}`,
-		`{"features":{"` + Canary + `":1},"label":"` + Canary + `"}`,
-		`{"features":{"` + Canary + `":1},"label":1,"` + Canary + `":2}`,
-		`{"features":{"a":1,"a":"` + Canary + `"},"label":1}`,
-		`{"Features":{"a":"` + Canary + `"},"label":1}`,
-		`{"features":["` + Canary + `"],"label":1}`,
-		`{"features":[1,2],"label":1}`,
-		`{"features":{"a":null,"b":"` + Canary + `"},"label":1}`,
-		`{"features":{"a":NaN,"b":"` + Canary + `"},"label":1}`,
-		`{"features":{"a":1e999,"b":"` + Canary + `"},"label":1}`,
-		`{"features":{"a":"` + Canary + `\ud800"},"label":1}`,
-		`{"features":{"a":"` + Canary + "\xff" + `"},"label":1}`,
-		"\ufeff" + `{"features":{"a":"` + Canary + `"},"label":1}`,
-		`{"features":{"a":"` + Canary + `"},"label":1} ` + Canary,
-		`[[[[[[[[[["` + Canary + `"]]]]]]]]]]`,
-		strings.Repeat("[", 200_000) + Canary,
-		`{"features":{"indices":[99],"values":[1]},"label":1}`,
-		`{"features":{"a":"` + Canary + `"},"label":1,"weight":-1}`,
-		`"` + Canary + `"`,
-		Canary,
-		`{"features":{"a":"` + strings.Repeat(Canary, 100_000) + `"},"label":1}`, // a value of 1 MB
-	}
-	list := []records.Record{{}, {Value: []byte{}}} // a tombstone, and a record with an empty value
-	for i, v := range values {
-		list = append(list, records.Record{
-			Key: []byte(Canary), Value: []byte(v),
-			Headers: records.HeadersOf(
-				records.Header{Key: Canary, Value: []byte(Canary)}, records.Header{Key: "n", Value: fmt.Append(nil, i)},
-			),
-		})
-	}
-	return list
-}
-
 // Canary is a text that tests search for in everything that leaves the service. Tests also search for its hexadecimal
 // form and its form as a number, in case it was re-encoded.
 const Canary = "canary7f3a"
@@ -75,15 +37,6 @@ func BadOf(n int) map[int64]records.Record {
 		}
 	}
 	return bad
-}
-
-// AtOffsets maps consecutive offsets, beginning with first, to the records.
-func AtOffsets(first int64, list []records.Record) map[int64]records.Record {
-	m := map[int64]records.Record{}
-	for i, r := range list {
-		m[first+int64(i)] = r
-	}
-	return m
 }
 
 // OfUser returns the event with its user set.

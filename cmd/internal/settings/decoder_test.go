@@ -57,3 +57,20 @@ func TestDecodersOfAConfiguration(t *testing.T) {
 	other := append(cells[:len(cells):len(cells)], "ORIEL_CELLS=where=a|b")
 	f(table.Canonical(), other, id, "") // another deployment may have other words for the same settings
 }
+
+// TestRangesNameTheirSetting checks that errors of ranges name the setting, the range and the rule, and no package.
+func TestRangesNameTheirSetting(t *testing.T) {
+	for text, want := range map[string]string{
+		"x:0:0x10":      `ORIEL_FEATURES_RANGE: range 1, of "x": high is not a finite decimal number`,
+		"a:0:1,x:y:1":   `ORIEL_FEATURES_RANGE: range 2, of "x": low is not a finite decimal number`,
+		"x:1":           "ORIEL_FEATURES_RANGE: range 1: not name:low:high or name:low:high:cyclic",
+		"a:0:1,a:0:2":   `ORIEL_FEATURES_RANGE: range of "a": given twice`,
+		"a:2:1":         `ORIEL_FEATURES_RANGE: range of "a": not low < high with a finite width`,
+		"a:0:1:cyclic:": "ORIEL_FEATURES_RANGE: range 1",
+	} {
+		_, err := Load(append(minimal(), "ORIEL_FEATURES_RANGE="+text), Events)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "schemas:") {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

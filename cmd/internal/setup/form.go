@@ -42,6 +42,13 @@ func FormOfFile(content []byte) string {
 		return "it is a batch of CloudEvents, an array from line 1 on, and a record must be one event: `jq -c '.[]' FILE` writes a line for each"
 	case form == array:
 		return "it is one JSON array from line 1 on, and a record must be an object on its own line: `jq -c '.[]' FILE` writes such lines"
+	case form == sequence:
+		return "it is a JSON text sequence (RFC 7464), with the byte 1E before each record, and a record must be on one line: " +
+			"`jq --seq -c . FILE | tr -d '\\036'` writes such lines"
+	case form == inText:
+		return "its first line is a text that contains JSON, and a record must be the object itself: `jq -c fromjson FILE` writes such lines"
+	case text[0] != '{' && isValue(text):
+		return "its first line is a JSON value and no object, and a record must be an object: `jq -c '{value: .}' FILE` writes such lines"
 	case text[0] != '{' && isPlain(text):
 		return "its first line is text without JSON: if it is CSV, `duckdb -c \"COPY (FROM 'FILE') TO 'lines.json'\"` writes its rows as lines"
 	case text[0] != '{':
@@ -54,6 +61,12 @@ func FormOfFile(content []byte) string {
 		return "its first object is spread over several lines from line 1 on, and a record must be on one line: `jq -c . FILE` writes such lines"
 	}
 	return ""
+}
+
+// isValue reports whether the first line of a text is a JSON value.
+func isValue(text []byte) bool {
+	line, _, more := bytes.Cut(text, []byte("\n"))
+	return more && json.Valid(line)
 }
 
 // isPlain reports whether the first line of a text is plain text that is no JSON. A record of Avro or Protobuf has
@@ -74,7 +87,9 @@ const (
 	mark
 	array
 	batch
-	inText // a text that contains JSON
+	sequence // objects, with the byte 1E before each
+	inText   // a text that contains JSON
+	value    // a text that contains none
 )
 
 // wideStarts are the first bytes of UTF-16: a byte order mark, or an object or a list.
@@ -107,10 +122,19 @@ func formOf(text []byte) form {
 			}
 			return array
 		}
+	case text[0] == '\x1e':
+		var first map[string]json.RawMessage
+		if json.NewDecoder(bytes.NewReader(text[1:])).Decode(&first) == nil {
+			return sequence
+		}
 	case text[0] == '"':
 		var inner string
-		if json.NewDecoder(bytes.NewReader(text)).Decode(&inner) == nil && isJSON([]byte(inner)) {
+		switch {
+		case json.NewDecoder(bytes.NewReader(text)).Decode(&inner) != nil:
+		case isJSON([]byte(inner)):
 			return inText
+		case json.Valid(text):
+			return value
 		}
 	}
 	return other
@@ -132,6 +156,8 @@ func (e Encoding) formOfRecords(inside [][]byte) error {
 		{mark, "JSON behind a byte order mark (bytes 1 to 3, EF BB BF), which JSON must not have: the producer must leave it out"},
 		{batch, "batches of CloudEvents, JSON arrays from byte 1 on: the producer must send each event as a record of its own"},
 		{array, "JSON arrays from byte 1 on, and a record must be one object: the producer must send each element as a record of its own"},
+		{sequence, "JSON text sequences (RFC 7464), with the byte 1E first: the producer must leave it out"},
+		{value, "JSON texts without an object, from the first byte, a quote, on: the producer must send an object with a name for the text"},
 		{inText, "a text that contains JSON, from its first byte, a quote, on: the producer must put the object itself in its place"},
 	} {
 		if most(inside, func(record []byte) bool { return formOf(record) == f.form }) {

@@ -72,6 +72,10 @@ func TestEachFormHasItsSentence(t *testing.T) {
 	inText := strings.Repeat(cloudFront+string(quoted)+"}\n", 5)
 	file("data as a text", inText, "CloudEvents, and the data", "put the object itself")
 	file("a text in a line", string(quoted)+"\n", "a text that contains JSON")
+	file("texts", "\"secret\"\n\"secret\"\n", "a JSON value and no object", "jq -c '{value: .}'")
+	file("numbers", "1\n2\n", "a JSON value and no object")
+	file("sequence", "\x1e"+line+"\x1e"+line, "JSON text sequence (RFC 7464)", "jq --seq")
+	file("sequence over lines", "\x1e"+string(spread)+"\n", "JSON text sequence", "tr -d '\\036'")
 	file("Avro", "Obj\x01\x04\x14avro", "Avro container file", "avro-tools")
 	file("gzip", "\x1f\x8b\x08\x00", "gzip", "unpack")
 	file("Parquet", "PAR1\x15\x04", "Parquet", "duckdb")
@@ -81,6 +85,7 @@ func TestEachFormHasItsSentence(t *testing.T) {
 	file("UTF-32 without a mark", utf32Of(line, false), "UTF-32", "iconv -f UTF-32")
 	file("empty", " \n", "it is empty")
 	file("other", "\x02secret\n", ErrNoSchema.Error())
+	file("no sequence", "\x1esecret secret {}\n", ErrNoSchema.Error())
 
 	topic := func(what, record string, want ...string) {
 		t.Helper()
@@ -96,6 +101,8 @@ func TestEachFormHasItsSentence(t *testing.T) {
 	topic("UTF-16", string(utf16Of(secretRecord, false)), "UTF-16", "producer must write UTF-8")
 	topic("batch", "["+cloudFront+secretRecord+"}]", "batches of CloudEvents", "each event")
 	topic("text", string(quoted), "a text that contains JSON", "producer must put")
+	topic("texts", `"secret"`, "JSON texts without an object", "must send an object")
+	topic("sequence", "\x1e"+secretRecord, "JSON text sequences (RFC 7464)", "must leave it out")
 	topic("data as a text", cloudFront+string(quoted)+"}", "CloudEvents, and the data", "producer must put")
 
 	if got, err := (Encoding{}).Sniff([][]byte{spread, spread}); err != nil || got.Format != recordschema.JSON {

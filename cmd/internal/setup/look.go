@@ -189,7 +189,6 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 		return err
 	}
 	config := s.EventConfig()
-	config.Unlabelled = true
 	open := event.OpenDecoder
 	if frozen := l.Inner.Schemas; len(frozen) > 0 {
 		open = s.Writers()(frozen)

@@ -7,21 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline/embedded/embeddedtest"
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestSampleOfATopic checks that a sample has the newest records of each partition, and the rate that follows from the
 // times of all records. A partition that was loaded within a minute must give no rate.
 func TestSampleOfATopic(t *testing.T) {
-	client, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := brokertest.Client(t, brokertest.Embedded(t, embedded.Options{}).Addr(), kafka.Config{})
 	if err := topics.Create(t.Context(), client, "orders", 3, 1, nil); err != nil {
 		t.Fatal(err)
 	}

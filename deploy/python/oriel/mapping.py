@@ -314,28 +314,46 @@ class Names:
                     yield from known.strange(record[int(name)], f"{path}/{name}")
 
 
+def label_of(document: dict[str, Any]) -> Path | None:
+    """Returns the path of the label, which may be a member, too. None: no path gives the label."""
+    rule = document.get("label")
+    if isinstance(rule, str) and OPERATOR.search(rule):
+        return Comparison.of(rule).path
+    for member in document.get("members", []) if rule is None else []:
+        if isinstance(member, str) and member.startswith("label="):
+            rule = member.removeprefix("label=")
+        elif not isinstance(member, str) and member["name"] == "label":
+            rule = member
+    if rule is None:
+        return None
+    item = Item.of(rule)
+    return item.compare.path if item.compare else item.path
+
+
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
 class Mapping:
-    """A mapping: which records are events, and what their features are."""
+    """A mapping: which records are events to score, and what their features are.
+
+    Conditions on the path of the label are left out: a record to score usually has no label yet.
+    """
 
     def __init__(self, document: dict[str, Any]) -> None:
         if not document.get("features"):
             raise ValueError("descriptor: a mapping without named features, whose records this package cannot read")
         self.items = [Item.of(rule) for rule in document["features"]]
-        self.where = [Comparison.of(text) for text in listed(document.get("where", []))]
+        conditions = [Comparison.of(text) for text in listed(document.get("where", []))]
         self.names = Names()
         for item in self.items:
             self._know(item)
-        for test in self.where:
+        for test in conditions:
             self.names.add(test.path)
-        for rule in listed(document.get("label", [])):
-            if isinstance(rule, str) and OPERATOR.search(rule):
-                self.names.add(Comparison.of(rule).path)
-            else:
-                self._know(Item.of(rule))
+        label = label_of(document)
+        if label:
+            self.names.add(label)
+        self.where = [test for test in conditions if test.path != label]
         for rule in document.get("members", []):
             if isinstance(rule, str):
                 for text in rule.partition("=")[2].split(","):

@@ -43,7 +43,7 @@ class Scorer:
     If the deployment has a mapping (ORIEL_MAP), rows are raw records of its input topic, as JSON says them. Labels and
     other members that the mapping names besides features are not read. Members that it does not name are refused;
     unknown="warn" names them in a warning, and unknown="ignore" leaves them out in silence, as the deployment does. A row
-    that is no event for Oriel has no score (NaN), and a warning says why.
+    that is no event for Oriel has no score (NaN), and a warning says why. Conditions of the mapping on the label are left out.
 
     Without a mapping, rows are features, and each name that a row has is one. A value is a text, a number or a truth; a
     missing one is a feature that the row does not have. Dictionaries may also be events, {"features": {…}, "label": 1}.

@@ -23,7 +23,7 @@ from test_hashing import bits
 from test_scorer import deployment
 
 ROOT = pathlib.Path(__file__).parents[3]
-MAP = {"where": "status!=void", "label": "late>15", "features": [
+MAP = {"where": ["status!=void", "/late!="], "label": "late>15", "features": [
     "country", "/order/income:number", {"name": "hour", "from": "/at", "as": "hour", "zone": "CET-1CEST,M3.5.0,M10.5.0/3"}],
     "members": ["weight=w"]}
 RECORDS = [
@@ -69,6 +69,7 @@ class Mappings(unittest.TestCase):
                               env={"PATH": os.environ["PATH"]})
         answers = [json.loads(line) for line in said.stdout.splitlines()]
         self.assertEqual(["error" in a for a in answers], [False, False, True, True, False], answers)
+        self.assertEqual(answers[3]["error"], "filtered")  # by the status, with or without a label
         scorer = Scorer.from_file(self.file)
         with self.assertWarnsRegex(UserWarning, "2 of 5 rows are no events.* row 2: feature 'income': not a number"):
             got = scorer.decision_function(RECORDS)

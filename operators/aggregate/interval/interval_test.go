@@ -204,12 +204,9 @@ func TestSharesCover(t *testing.T) {
 	}
 }
 
-// TestDifferencesCover checks that differences of two arms are covered: exactly for counts and sums, and for means
-// where both are shown and where one is not.
+// TestDifferencesCover checks that differences of two arms are covered, for means where both are shown and where one is
+// not.
 func TestDifferencesCover(t *testing.T) {
-	covers(t, "counts", true, func(normal func() float64) bool {
-		return has(noisy(100, 30, normal).Minus(noisy(70, 10, normal)).Interval(interval.Z95), 30)
-	})
 	// At deviation 20, a count of 250 is shown in about a third of cases, and a count of 200 hardly ever.
 	for _, n := range []float64{100, 200, 250, 400, 3000} {
 		for _, means := range [][2]float64{{0.8, -0.5}, {1, 1}, {-1, 1}, {0, 0}, {0.3, 0.2}} {

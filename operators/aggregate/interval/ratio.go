@@ -10,6 +10,9 @@ const (
 	z995 = 2.807033768343804
 )
 
+// Almost is the deviation of sums without noise. It is not 0, because intervals need a positive deviation.
+const Almost = 1e-9
+
 // shown is the number of standard deviations that a count must exceed for a ratio over it to be shown.
 const shown = 12
 
@@ -19,12 +22,6 @@ type Noisy struct{ Value, Deviation float64 }
 // Shown reports whether a mean or variance over a count is shown: the count must exceed 12 of its standard deviations.
 // The rule is a function of the release. Fieller's set is then bounded, and nearly symmetric.
 func (x Noisy) Shown() bool { return x.Value > float64(shown*x.Deviation) }
-
-// Minus returns the difference of two numbers with independent noise, such as the counts of two cells.
-func (x Noisy) Minus(y Noisy) Noisy {
-	square := float64(x.Deviation*x.Deviation) + float64(y.Deviation*y.Deviation)
-	return Noisy{x.Value - y.Value, math.Sqrt(square)}
-}
 
 // Interval returns Value ± z·Deviation.
 func (x Noisy) Interval(z float64) Interval {

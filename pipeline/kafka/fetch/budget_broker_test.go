@@ -6,24 +6,21 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/embedded/embeddedtest"
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestReadersGetOnWithTheLeastBudget checks that Readers of partitions that share a budget of one byte all make
 // progress, with small batches and decompression bombs of every codec.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
 	t.Parallel()
-	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}, Budget: memory.NewBudget(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
+	c := brokertest.Client(t, brokertest.Embedded(t, embedded.Options{}).Addr(), kafka.Config{Budget: memory.NewBudget(1)})
 	partitions, rounds := tiertest.Runs(3, 6), tiertest.Runs(2, 4)
 	if err := topics.Create(t.Context(), c, "t", partitions, 1, nil); err != nil {
 		t.Fatal(err)

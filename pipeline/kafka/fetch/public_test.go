@@ -114,7 +114,7 @@ func answerOf(t *testing.T, base int64, batches []framed, from *noise, say func(
 			}
 			body = append(append(wire.AppendVarint(body, int64(length)), head...), rest...)
 		}
-		answer = append(answer, recordstest.Raw(t, b.codec, base, len(b.lengths), len(b.lengths)-1, body)...)
+		answer = append(answer, rawBatch(t, b.codec, base, len(b.lengths), len(b.lengths)-1, body)...)
 		base += int64(len(b.lengths))
 	}
 	return answer

@@ -17,31 +17,31 @@ import (
 )
 
 func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
-	good := func(delta int) []byte { return recordstest.Record(delta, 0, 0) }
+	good := func(delta int) []byte { return rawRecord(delta, 0, 0) }
 	for name, c := range map[string]struct {
 		records   [][]byte
 		lastDelta int
 		offsets   string // offset deltas as letters, a = 0; capitals are unreadable
 	}{
 		"as it should be":            {[][]byte{good(0), good(1)}, 1, "ab"},
-		"trailing bytes":             {[][]byte{good(0), recordstest.Record(1, 0, 0, 9), good(2)}, 2, "aBc"},
-		"headers claimed, not there": {[][]byte{good(0), recordstest.Record(1, 1, 0), good(2)}, 2, "aBc"},
-		"negative header count":      {[][]byte{good(0), recordstest.Record(1, -1, 0), good(2)}, 2, "aBc"},
-		"too many headers":           {[][]byte{recordstest.Record(0, records.MaxHeaders+1, records.MaxHeaders+1), good(1)}, 1, "Ab"},
-		"as many as allowed":         {[][]byte{recordstest.Record(0, records.MaxHeaders, records.MaxHeaders), good(1)}, 1, "ab"},
+		"trailing bytes":             {[][]byte{good(0), rawRecord(1, 0, 0, 9), good(2)}, 2, "aBc"},
+		"headers claimed, not there": {[][]byte{good(0), rawRecord(1, 1, 0), good(2)}, 2, "aBc"},
+		"negative header count":      {[][]byte{good(0), rawRecord(1, -1, 0), good(2)}, 2, "aBc"},
+		"too many headers":           {[][]byte{rawRecord(0, records.MaxHeaders+1, records.MaxHeaders+1), good(1)}, 1, "Ab"},
+		"as many as allowed":         {[][]byte{rawRecord(0, records.MaxHeaders, records.MaxHeaders), good(1)}, 1, "ab"},
 		"empty":                      {[][]byte{good(0), {0}, good(2)}, 2, "aBc"},
 		"wrong delta":                {[][]byte{good(0), good(5), good(2)}, 2, "aBc"},
 		"delta again":                {[][]byte{good(0), good(0), good(2)}, 2, "aBc"},
 		"negative length":            {[][]byte{good(0), {1}, good(2), good(3)}, 3, "aBCD"},
 		"length beyond the batch":    {[][]byte{good(0), {100}, good(2), good(3)}, 3, "aBCD"},
 		"length without end":         {[][]byte{good(0), bytes.Repeat([]byte{0x80}, 12), good(2)}, 2, "aBC"},
-		"compacted":                  {[][]byte{good(1), recordstest.Record(3, 0, 0, 9), good(6)}, 9, "bDg"},
+		"compacted":                  {[][]byte{good(1), rawRecord(3, 0, 0, 9), good(6)}, 9, "bDg"},
 		"compacted, wrong delta":     {[][]byte{good(1), good(9), good(6)}, 9, "bCg"},
 		"compacted, length lost":     {[][]byte{good(1), {1}, good(6)}, 9, "bCD"},
 		"compacted, all lost":        {[][]byte{{1}, good(6)}, 9, "AB"},
 	} {
 		for _, codec := range []records.Codec{records.NoCompression, records.Zstd} {
-			batch := recordstest.Raw(t, codec, 50, len(c.records), c.lastDelta, bytes.Join(c.records, nil))
+			batch := rawBatch(t, codec, 50, len(c.records), c.lastDelta, bytes.Join(c.records, nil))
 			for from := int64(50); from <= int64(50+c.lastDelta); from++ {
 				r := local(from, batch)
 				got, err := drain(r)
@@ -88,7 +88,7 @@ func TestUnreadableRecordsKeepTheirTimestamps(t *testing.T) {
 		record(500, 0, 2, 'k', 2, 'v', 0), record(700, 1, 2, 'k', 2, 'v', 9), record(600, 2, 99),
 		record(800, 3, 2, 'k', 2, 'v', 0, 7),
 	)
-	got, err := drain(local(50, recordstest.Raw(t, records.NoCompression, 50, 4, 3, body)))
+	got, err := drain(local(50, rawBatch(t, records.NoCompression, 50, 4, 3, body)))
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%d records, %v", len(got), err)
 	}
@@ -132,15 +132,15 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 		count, unreadable int
 		body              []byte
 	}{
-		"one record of 30 million headers": {1, 1, recordstest.Record(0, 30_000_000, 30_000_000)},
+		"one record of 30 million headers": {1, 1, rawRecord(0, 30_000_000, 30_000_000)},
 		"records of allowed headers": {
 			10_000, 9_999,
-			many(recordstest.Record(0, records.MaxHeaders, records.MaxHeaders), 10_000),
+			many(rawRecord(0, records.MaxHeaders, records.MaxHeaders), 10_000),
 		},
 		"records of no bytes": {20_000_000, 0, nil},
 		"records of zeros":    {1_000_000, 1_000_000, make([]byte, 1_000_000)},
 	} {
-		batch := recordstest.Raw(t, records.Zstd, 0, c.count, c.count-1, c.body)
+		batch := rawBatch(t, records.Zstd, 0, c.count, c.count-1, c.body)
 		made, count, unreadable := spent(t, batch)
 		t.Logf("%s: %d bytes on the wire, %d MiB allocated", name, len(batch), made>>20)
 		if made > tiertest.Slack*6*records.MaxBatchBytes {
@@ -156,9 +156,9 @@ func TestHostileBatchesCostBoundedMemory(t *testing.T) {
 	// Each of 500 records has as many headers as allowed, 1 024. Decoded together, they would take 20 MiB.
 	var body []byte
 	for delta := range 500 {
-		body = append(body, recordstest.Record(delta, records.MaxHeaders, records.MaxHeaders)...)
+		body = append(body, rawRecord(delta, records.MaxHeaders, records.MaxHeaders)...)
 	}
-	made, records, unreadable := spent(t, recordstest.Raw(t, records.NoCompression, 0, 500, 499, body))
+	made, records, unreadable := spent(t, rawBatch(t, records.NoCompression, 0, 500, 499, body))
 	if records != 500 || unreadable != 0 || made > tiertest.Slack*4<<20 {
 		t.Errorf("%d records, %d unreadable, %d MiB allocated for headers", records, unreadable, made>>20)
 	}

@@ -10,10 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"oriel/pipeline/embedded/embeddedtest"
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -22,11 +23,7 @@ const closeLimit = 8 * time.Second
 
 func join(t *testing.T, addr string) *group.Member {
 	t.Helper()
-	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
+	c := brokertest.Client(t, addr, kafka.Config{})
 	g, err := group.Join(c, group.Config{ID: "g", Topic: "t"})
 	if err != nil {
 		t.Fatal(err)
@@ -71,13 +68,9 @@ func closes(t *testing.T, g *group.Member, wait time.Duration) {
 // TestCloseDoesNotWaitForOthers closes a member whose join waits for another member, and a member whose Next waits for
 // its own generation to be closed.
 func TestCloseDoesNotWaitForOthers(t *testing.T) {
-	addr := embeddedtest.Start(t)
+	addr := brokertest.Embedded(t, embedded.Options{}).Addr()
 	first, second := join(t, addr), join(t, addr)
-	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := brokertest.Client(t, addr, kafka.Config{})
 	if err := topics.Create(t.Context(), c, "t", 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +90,7 @@ func TestCloseDoesNotWaitForOthers(t *testing.T) {
 // TestAKeptTopicIsNotShared checks that members subscribe to the kept topic, but get only partitions of the other
 // topic.
 func TestAKeptTopicIsNotShared(t *testing.T) {
-	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
+	c := brokertest.Client(t, brokertest.Embedded(t, embedded.Options{}).Addr(), kafka.Config{})
 	for topic, partitions := range map[string]int{"t": 1, "u": 3} {
 		if err := topics.Create(t.Context(), c, topic, partitions, 1, nil); err != nil {
 			t.Fatal(err)

@@ -4,22 +4,19 @@ import (
 	"errors"
 	"testing"
 
-	"oriel/pipeline/embedded/embeddedtest"
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/probe"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestLookChangesNothing checks that a broker reports its address and the user's rights, and that requests for a
 // missing topic or right have no effect. cmd/internal/doctor tests denied rights and the clock on real brokers.
 func TestLookChangesNothing(t *testing.T) {
 	t.Parallel()
-	address := embeddedtest.Start(t)
-	client, err := kafka.New(kafka.Config{Brokers: []string{address}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	address := brokertest.Embedded(t, embedded.Options{}).Addr()
+	client := brokertest.Client(t, address, kafka.Config{})
 	if err := errors.Join(
 		probe.Serves(t.Context(), client),
 		topics.Create(t.Context(), client, "events", 1, 1, nil),

@@ -4,8 +4,6 @@ package produce_test
 
 import (
 	"context"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,15 +13,13 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestSettleEndsWhatACoordinatorForgot uses a transaction that stays open when a new producer takes its id over. Settle
 // must end it, together with its group offset, although Settle itself commits no offset.
 func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
-	addr := os.Getenv("TEST_BROKERS")
-	if addr == "" {
-		t.Fatal("TEST_BROKERS is not set: the build tag kafka needs a broker")
-	}
+	addr := brokertest.Real(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	check := func(err error) {
@@ -32,8 +28,7 @@ func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := kafka.New(kafka.Config{Brokers: strings.Split(addr, ",")})
-	check(err)
+	c := brokertest.Client(t, addr, kafka.Config{})
 	name := "settle-" + time.Now().UTC().Format("150405.000000000")
 	parts := []kafka.TopicPartition{{Topic: name + "-a"}, {Topic: name + "-b"}}
 	list := map[kafka.TopicPartition]records.Record{}

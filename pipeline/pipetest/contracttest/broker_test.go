@@ -3,14 +3,11 @@
 package contracttest
 
 import (
-	"os"
 	"testing"
+
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 func TestContractOnARealBroker(t *testing.T) {
-	addr := os.Getenv("TEST_BROKERS")
-	if addr == "" {
-		t.Fatal("TEST_BROKERS is not set: the build tag kafka needs a broker")
-	}
-	onBroker(t, addr)
+	onBroker(t, brokertest.Real(t))
 }

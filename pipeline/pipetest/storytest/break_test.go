@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"oriel/mechanisms/protection"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
@@ -26,7 +27,7 @@ func (s *story) shape(t *testing.T, c *datadriven.TestData) {
 		s.setup = s.setup.Owing(owes, uint64(plays))
 	}
 	if c.MaybeScanArgs(t, "horizon", &horizon) {
-		s.setup = s.setup.Ending(uint64(horizon))
+		s.setup = ending(s.setup, uint64(horizon))
 	}
 	if c.MaybeScanArgs(t, "users", &users) {
 		s.setup.Model.Users = &streams.Users{Separation: uint64(users), Batch: 1}
@@ -125,4 +126,11 @@ func (s *story) check(t *testing.T, c *datadriven.TestData) string {
 	}
 	n, err := replay.Check(t.Context(), d, partition(t, c), s.checkpoint, func(int) {})
 	return fmt.Sprintf("%d equal, %v", n, err)
+}
+
+// ending returns the deployment with streams that end after horizon steps.
+func ending(s pipetest.Setup, horizon uint64) pipetest.Setup {
+	end := s.States()
+	end.Scope = protection.Lifetime{Steps: horizon, Within: horizon}
+	return s.With(pipetest.Blind{States: end})
 }

@@ -1,7 +1,6 @@
 package race
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -120,7 +119,7 @@ func (r *race) report() (*Report, error) {
 	// The machine without noise has processed every record, even if the private rows read published decisions.
 	out.Null, out.Reasons, out.nulls = r.entries[0].Exact.predictor.(*machine).Nulls()
 	if out.Events == 0 {
-		return nil, fmt.Errorf("no event can be scored: %d null events%s", out.Null, out.nulls)
+		return nil, eval.NoEvents("no event can be scored", out.Null, out.nulls)
 	}
 	add := func(row Row, runs ...*scored) {
 		row.figures(runs)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"image/color"
 	"io"
 	"testing"
 
@@ -17,10 +16,8 @@ import (
 	"oriel/cmd/internal/figure"
 )
 
-const (
-	least = 12  // smallest legible font size, points
-	thick = 1.8 // width of lines of data, points; all other lines are thinner
-)
+// least is the smallest legible font size, points.
+const least = 12
 
 // Texts returns the texts of a slide, from its SVG.
 func Texts(t testing.TB, s *figure.Slide) (all []string) {
@@ -71,8 +68,8 @@ func Legible(t testing.TB, s *figure.Slide) {
 	}
 }
 
-// actions returns the drawing actions of a slide.
-func actions(s *figure.Slide) []recorder.Action {
+// Actions returns the drawing actions of a slide.
+func Actions(s *figure.Slide) []recorder.Action {
 	var canvas recorder.Canvas
 	width, height := s.Size()
 	s.Draw(draw.NewCanvas(&canvas, width, height))
@@ -89,7 +86,7 @@ type box struct {
 // boxes returns the positions of all texts. Rotated text keeps its centre and swaps width and height.
 func boxes(s *figure.Slide) (all []box) {
 	turned := false
-	for _, action := range actions(s) {
+	for _, action := range Actions(s) {
 		switch a := action.(type) {
 		case *recorder.Rotate:
 			turned = a.Angle != 0
@@ -109,73 +106,4 @@ func boxes(s *figure.Slide) (all []box) {
 		}
 	}
 	return all
-}
-
-// LegendCoversNoLine checks each legend, which is a rectangle in the colour of the slide: it must cover no line of data
-// that was drawn before it. It returns the number of legends.
-func LegendCoversNoLine(t testing.TB, s *figure.Slide) (legends int) {
-	t.Helper()
-	var lines []vg.Path
-	var paper, ink color.Color
-	stroke := vg.Length(0)
-	for _, action := range actions(s) {
-		switch a := action.(type) {
-		case *recorder.SetColor:
-			ink = a.Color
-		case *recorder.SetLineWidth:
-			stroke = a.Width
-		case *recorder.Stroke:
-			if stroke >= thick {
-				lines = append(lines, a.Path)
-			}
-		case *recorder.Fill:
-			if paper == nil { // the first fill is the background of the slide
-				paper = ink
-			} else if ink == paper && len(lines) > 0 && straight(a.Path) {
-				legends++
-				for _, line := range lines {
-					if at, covered := under(line, a.Path); covered {
-						t.Errorf("%s: a line runs under the legend at %v", s.Title, at)
-					}
-				}
-			}
-		}
-	}
-	return legends
-}
-
-// straight reports whether a path consists of straight segments only.
-func straight(path vg.Path) bool {
-	for _, p := range path {
-		if p.Type == vg.ArcComp {
-			return false
-		}
-	}
-	return true
-}
-
-// under returns a point at which a rectangle covers a line, or at which a line is within two points of the rectangle's
-// lower edge.
-func under(line, rectangle vg.Path) (at vg.Point, covered bool) {
-	low, high := rectangle[0].Pos, rectangle[0].Pos
-	for _, p := range rectangle {
-		if p.Type != vg.CloseComp {
-			low = vg.Point{X: min(low.X, p.Pos.X), Y: min(low.Y, p.Pos.Y)}
-			high = vg.Point{X: max(high.X, p.Pos.X), Y: max(high.Y, p.Pos.Y)}
-		}
-	}
-	for i := 1; i < len(line); i++ {
-		if line[i].Type != vg.LineComp {
-			continue
-		}
-		a, b := line[i-1].Pos, line[i].Pos
-		for k := range 20 {
-			part := vg.Length(k) / 19
-			at := vg.Point{X: a.X + part*(b.X-a.X), Y: a.Y + part*(b.Y-a.Y)}
-			if at.X > low.X && at.X < high.X && at.Y > low.Y-2 && at.Y < high.Y {
-				return at, true
-			}
-		}
-	}
-	return vg.Point{}, false
 }

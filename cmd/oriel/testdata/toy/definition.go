@@ -73,13 +73,22 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	}, nil
 }
 
-func (c operator) Extras() []decision.Extra {
-	return []decision.Extra{
-		{Name: "arm", Kind: decision.ExtraText, Text: "What is played."},
-		{Name: "play", Kind: decision.ExtraText, Text: "The key of the record that gives its feedback."},
-		{Name: "scores", Kind: decision.ExtraNumbers, Text: "What the arm was drawn from."},
-	}
+// members are the members of plays.
+type members struct {
+	operators.Members
+	arm, play operators.TextMember
+	scores    operators.NumbersMember
 }
+
+func (c operator) members() *members {
+	m := &members{}
+	m.arm = m.Text("arm", "What is played.")
+	m.play = m.Text("play", "The key of the record that gives its feedback.")
+	m.scores = m.Numbers("scores", "What the arm was drawn from.", len(c.arms))
+	return m
+}
+
+func (c operator) Extras() []decision.Extra { return c.members().Extras() }
 
 func (c operator) SecondTopic() *operators.Output {
 	return &operators.Output{Suffix: "plays", Text: "plays, for whoever carries them out"}

@@ -10,7 +10,6 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/pending"
-	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
 
@@ -44,7 +43,7 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 	}
 	return &machine{
 		Base: operators.Base{Operator: "toy", Stream: sums, Fields: []operators.Field{rows}},
-		rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension), constant: c.constant,
+		rows: rows, arms: arms, members: c.members(), leaf: make([]float64, 1+c.dimension), constant: c.constant,
 	}, nil
 }
 
@@ -68,6 +67,7 @@ type machine struct {
 	arms []string
 	leaf []float64
 
+	members  *members
 	constant bool
 }
 
@@ -159,10 +159,11 @@ func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision 
 	if m.rows.Put([]byte(name), t, []float64{float64(arm)}) != pending.Done {
 		panic("BUG: toy: a play does not wait")
 	}
-	return append(dst, operators.Decision{
-		Index: 2 * t, Step: t, Point: m.point()[1:], Output: 1,
-		Extras: []decision.ExtraValue{{Text: m.arms[arm]}, {Text: name}, {Numbers: shown}},
-	})
+	values := m.members.Values()
+	m.members.arm.Set(values, m.arms[arm])
+	m.members.play.Set(values, name)
+	m.members.scores.Set(values, shown)
+	return append(dst, operators.Decision{Index: 2 * t, Step: t, Point: m.point()[1:], Output: 1, Extras: values})
 }
 
 func (m *machine) Due(step uint64) (first uint64, count int) {

@@ -26,7 +26,8 @@ func (t *reference) Begin() { t.records, t.waiting = 0, nil }
 func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if d.Extras != nil {
-			t.waiting = append(t.waiting, waiting{d.Extras[1].Text, d.Step, slices.Index(t.arms, d.Extras[0].Text)})
+			m := t.members()
+			t.waiting = append(t.waiting, waiting{m.play.Of(d.Extras), d.Step, slices.Index(t.arms, m.arm.Of(d.Extras))})
 		}
 	}
 }

@@ -48,15 +48,15 @@ final class Mapping {
     if (items.isEmpty()) {
       throw new IllegalArgumentException("descriptor: a mapping without named features, whose records this class cannot read");
     }
-    for (Object text : listed(document.get("where"))) {
-      where.add(Comparison.of((String) text));
-      names.add(where.get(where.size() - 1).path);
+    String[] label = labelPath(document);
+    if (label != null) {
+      names.add(label);
     }
-    for (Object rule : listed(document.get("label"))) {
-      if (rule instanceof String text && OPERATOR.matcher(text).find()) {
-        names.add(Comparison.of(text).path);
-      } else {
-        know(Item.of(rule));
+    for (Object text : listed(document.get("where"))) {
+      Comparison test = Comparison.of((String) text);
+      names.add(test.path);
+      if (!Arrays.equals(test.path, label)) { // a record to score usually has no label yet
+        where.add(test);
       }
     }
     for (Object rule : listed(document.get("members"))) {
@@ -70,6 +70,26 @@ final class Mapping {
         know(Item.of(rule));
       }
     }
+  }
+
+  /** The path of the label, which may be a member, too; null: no path gives the label. */
+  private static String[] labelPath(Map<String, Object> document) {
+    Object rule = document.get("label");
+    if (rule instanceof String text && OPERATOR.matcher(text).find()) {
+      return Comparison.of(text).path;
+    }
+    for (Object member : rule == null ? listed(document.get("members")) : List.of()) {
+      if (member instanceof String text && text.startsWith("label=")) {
+        rule = text.substring("label=".length());
+      } else if (member instanceof Map<?, ?> of && "label".equals(of.get("name"))) {
+        rule = member;
+      }
+    }
+    if (rule == null) {
+      return null;
+    }
+    Item item = Item.of(rule);
+    return item.compare == null ? item.path : item.compare.path;
   }
 
   private void know(Item item) {

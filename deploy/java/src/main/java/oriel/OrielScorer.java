@@ -17,9 +17,10 @@ import java.util.Map;
  * read with {@code isolation.level=read_committed}), and nothing else. It is not safe for concurrent use.
  *
  * <p>If the deployment has a mapping (ORIEL_MAP), the class scores raw records of its input topic, as JSON says them: maps,
- * lists, texts, numbers, truths and nulls. Labels and other members that the mapping names besides features are not read.
- * A record with members that it does not name is refused, unless ignoreUnknown was called. Without a mapping, the class
- * scores features, and each name is one, or events in Oriel's own form.
+ * lists, texts, numbers, truths and nulls. Labels and other members that the mapping names besides features are not read,
+ * and conditions on the path of the label are left out. A record that another condition leaves out is refused, and so is a
+ * record with members that the mapping does not name, unless ignoreUnknown was called. Without a mapping, the class scores
+ * features, and each name is one, or events in Oriel's own form.
  */
 public final class OrielScorer {
   /**

@@ -1,6 +1,6 @@
 //go:build soak
 
-package main
+package soak
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func settings(o options) ([]string, error) {
 	}
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ORIEL_NAME=" + deploymentName,
-		"ORIEL_INPUT_TOPIC=" + inputTopic, "ORIEL_STREAM=" + streamOf(o),
+		"ORIEL_INPUT_TOPIC=" + inputTopic, "ORIEL_STREAM=" + o.stream,
 		"ORIEL_START=earliest", "ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection",
 		"ORIEL_WINDOW=1024",
 		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_MAX_RECORD_BYTES=20000",

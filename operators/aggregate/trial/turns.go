@@ -1,4 +1,4 @@
-package aggregate
+package trial
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 // begins from nothing: no event of an earlier step counts in it, and it has an α of its own. The stream, its key and
 // its privacy stay, because an experiment only reads releases.
 
-// maxTurns limits the number of experiments of a stream, and maxStep the first step of an experiment.
+// MaxTurns limits the number of experiments of a stream, and maxStep the first step of an experiment.
 const (
-	maxTurns = 64
+	MaxTurns = 64
 	maxStep  = 1 << 40
 )
 
@@ -31,7 +31,7 @@ const (
 func parseStarts(text string) (starts []uint64) {
 	for part := range strings.SplitSeq(text, ",") {
 		step, err := strconv.ParseUint(part, 10, 64)
-		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep || len(starts) == maxTurns ||
+		if err != nil || strconv.FormatUint(step, 10) != part || step < 1 || step > maxStep || len(starts) == MaxTurns ||
 			len(starts) > 0 && step-1 <= starts[len(starts)-1] {
 			return nil
 		}
@@ -59,61 +59,40 @@ func turnAfter(starts []uint64, steps uint64) int {
 	return turn
 }
 
-// longest returns the number of steps of the stream's longest experiment, at most most. The last experiment ends with
+// Longest returns the number of steps of the stream's Longest experiment, at most most. The last experiment ends with
 // the horizon. If horizon is 0 the stream has no end.
-func (t *tested) longest(most, horizon uint64) (steps uint64) {
-	for i, start := range t.starts {
+func (t *Trial) Longest(most, horizon uint64) (steps uint64) {
+	for i, start := range t.Starts {
 		end := start + most
 		if horizon > 0 {
 			end = min(end, horizon)
 		}
-		if i+1 < len(t.starts) {
-			end = min(end, t.starts[i+1])
+		if i+1 < len(t.Starts) {
+			end = min(end, t.Starts[i+1])
 		}
 		steps = max(steps, max(end, start)-start)
 	}
 	return steps
 }
 
-// then returns the operator with further experiments after its own.
-func (c operator) then(starts, announced []uint64) operator {
-	test := *c.test
-	test.starts, test.announced = slices.Concat(test.starts, starts), slices.Concat(test.announced, announced)
-	c.test = &test
-	return c
-}
-
-// added returns the experiments that Next has appended to a plan: the number of steps before each, and before its
-// announcement. It refuses a plan of other settings.
-func (c operator) added(params []byte) (starts, announced []uint64, err error) {
-	if len(params) == 0 || params[0] != c.kind() {
-		return nil, nil, errPlan
-	}
-	rest, ok := strings.CutPrefix(string(params[1:]), c.canonical())
-	switch {
-	case !ok:
-		return nil, nil, errPlan
-	case rest == "":
-		return nil, nil, nil
-	case c.test == nil:
-		return nil, nil, errPlan
-	}
-	all := formatStarts(c.test.starts)
-	for line := range strings.Lines(rest) {
+// Append returns the trial with the experiments that Next has appended to a plan. lines is the end of the plan, behind
+// Canonical. It is false for lines that Next does not append.
+func (t *Trial) Append(lines string) (further *Trial, ok bool) {
+	all, announced := formatStarts(t.Starts), slices.Clone(t.Announced)
+	for line := range strings.Lines(lines) {
 		step, after, isStep := strings.Cut(line, afterMark)
 		first, isFirst := strings.CutPrefix(step, stepLine)
 		start := parseStarts(first)
 		known, err := strconv.ParseUint(strings.TrimSuffix(after, "\n"), 10, 64)
 		if !isStep || !isFirst || len(start) != 1 || err != nil || known >= start[0] ||
 			line != appendedLine(start[0]+1, known) {
-			return nil, nil, errPlan
+			return nil, false
 		}
 		all, announced = all+","+first, append(announced, known)
 	}
-	if starts = parseStarts(all); starts == nil {
-		return nil, nil, errPlan
-	}
-	return starts[len(c.test.starts):], announced, nil
+	copied := *t
+	copied.Starts, copied.Announced = parseStarts(all), announced
+	return &copied, copied.Starts != nil
 }
 
 // appendedLine returns the line of a plan for an experiment that was added after the stream was opened.
@@ -122,32 +101,26 @@ func appendedLine(step, announced uint64) string {
 }
 
 // Turns returns the first steps of the experiments of a stream; none if no experiment is configured.
-func (c operator) Turns(params []byte) (steps []uint64, err error) {
-	starts, _, err := c.added(params)
-	if err != nil || c.test == nil {
-		return nil, err
+func (t *Trial) Turns() []uint64 {
+	if t == nil {
+		return nil
 	}
-	for _, start := range slices.Concat(c.test.starts, starts) {
-		steps = append(steps, start+1)
-	}
-	return steps, nil
+	return t.steps()
 }
 
-// Next returns the bytes to append to the plan of a stream, so that its next experiment starts with the given step. The
+// Next returns the line to append to the plan of a stream, so that its next experiment starts with the given step. The
 // choice of the step may depend on the releases of the first `announced` steps.
-func (c operator) Next(params []byte, step, announced uint64) ([]byte, error) {
-	steps, err := c.Turns(params)
+func (t *Trial) Next(step, announced uint64) ([]byte, error) {
+	steps := t.Turns()
 	switch {
-	case err != nil:
-		return nil, err
 	case steps == nil:
 		return nil, errors.New("aggregate: the deployment has no experiment; ORIEL_ALWAYS_VALID makes one in a new deployment")
-	case len(steps) >= maxTurns:
+	case len(steps) >= MaxTurns:
 		return nil, fmt.Errorf("aggregate: the stream has %d experiments, and no room for another", len(steps))
 	}
 	last, most := steps[len(steps)-1], uint64(maxStep)
-	if scope := c.terms.Scope; scope != nil && scope.Figures().Horizon > 0 {
-		most = scope.Figures().Horizon
+	if t.Horizon > 0 {
+		most = t.Horizon
 	}
 	if step <= last || step > most {
 		return nil, fmt.Errorf("aggregate: step %d: an experiment starts with step %d, and the next one must start later, up to step %d",

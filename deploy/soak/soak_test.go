@@ -1,6 +1,6 @@
 //go:build soak
 
-package main
+package soak
 
 import (
 	"context"
@@ -12,58 +12,61 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"testing"
 	"time"
 )
 
 // options holds the flags.
 type options struct {
-	brokers   int
-	oneStream bool
-	users     bool
-	seed      uint64
-	length    time.Duration
-	faults    int
-	only      string
-	rate      int
-	jars      string
-	python    string
-	binary    string
-	dir       string
-	keep      bool
+	brokers int
+	stream  string
+	users   bool
+	seed    uint64
+	length  time.Duration
+	faults  int
+	only    string
+	rate    int
+	jars    string
+	python  string
+	binary  string
+	dir     string
+	keep    bool
 }
 
-func main() {
-	var o options
+// asked has the flags of this process. The testing package parses them before the tests.
+var asked = flags()
+
+func flags() *options {
+	o := new(options)
 	flag.IntVar(&o.brokers, "brokers", 1, "number of brokers: 1, or 3 with three replicas and two in sync")
-	stream := flag.String("stream", "partition", "ORIEL_STREAM: partition, or topic with 12 partitions")
+	flag.StringVar(&o.stream, "stream", "partition", "ORIEL_STREAM: partition, or topic with 12 partitions")
 	flag.BoolVar(&o.users, "users", false, "user level, named features, ε = 1")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the faults and the events")
 	flag.DurationVar(&o.length, "for", 4*time.Minute, "how long faults are made")
 	flag.IntVar(&o.faults, "faults", 0, "end after so many faults, if that is sooner; 0: no such end")
 	flag.StringVar(&o.only, "only", "", "faults of this kind alone, such as \"broker kill\"; empty: all kinds")
 	flag.IntVar(&o.rate, "rate", 150, "records a second")
-	flag.StringVar(&o.jars, "jars", "", "directory of the brokers' jars, as .ci/kafka/jars prints it")
+	flag.StringVar(&o.jars, "jars", "", "directory of the brokers' jars, as .ci/kafka/jars prints it; required")
 	flag.StringVar(&o.python, "python", "python3", "a Python that has requirements.txt")
 	flag.StringVar(&o.binary, "binary", "", "the command to test; built from this tree when empty")
 	flag.StringVar(&o.dir, "dir", "", "directory of the run; when empty, a new directory below TMPDIR")
 	flag.BoolVar(&o.keep, "keep", false, "leave the directory of a run without violations")
-	flag.Parse()
-	o.oneStream = *stream == "topic"
-	if !o.oneStream && *stream != "partition" {
-		fmt.Fprintln(os.Stderr, "soak: --stream: not partition or topic")
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	r, err := soak(ctx, o)
-	stop()
+	return o
+}
+
+// TestSoak does the run that the flags describe.
+func TestSoak(t *testing.T) {
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	r, err := soak(ctx, *asked)
 	if r != nil {
 		fmt.Println("\n" + r.markdown())
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak: cut short:", err)
+		t.Fatal("cut short:", err)
 	}
-	if err != nil || r.failed() {
-		os.Exit(1)
+	if r.failed() {
+		t.Error("the report has violations")
 	}
 }
 
@@ -72,6 +75,12 @@ func main() {
 func soak(ctx context.Context, o options) (r *report, err error) {
 	if o.brokers != 1 && o.brokers != 3 {
 		return nil, errors.New("--brokers: not 1 or 3")
+	}
+	if o.stream != "partition" && o.stream != "topic" {
+		return nil, errors.New("--stream: not partition or topic")
+	}
+	if o.jars == "" {
+		return nil, errors.New("--jars: not set; .ci/kafka/jars prints the directory")
 	}
 	if o.dir == "" {
 		o.dir, err = os.MkdirTemp("", "oriel-soak-")
@@ -92,14 +101,14 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 	fmt.Println("soak: everything is below", o.dir)
 	if o.binary == "" {
 		o.binary = filepath.Join(o.dir, "oriel")
-		build := exec.CommandContext(ctx, "go", "build", "-o", o.binary, "./cmd/oriel")
+		build := exec.CommandContext(ctx, "go", "build", "-o", o.binary, "oriel/cmd/oriel")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
 			return nil, fmt.Errorf("build: %w", err)
 		}
 	}
 	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), stream a %s, users %v, seed %d, %v of faults", o.brokers,
-		streamOf(o), o.users, o.seed, o.length))
+		o.stream, o.users, o.seed, o.length))
 	d, err := build(ctx, o)
 	if err != nil {
 		return r, err
@@ -109,14 +118,6 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 	return r, d.run(ctx, o, r)
 }
 
-// streamOf returns the value of ORIEL_STREAM.
-func streamOf(o options) string {
-	if o.oneStream {
-		return "topic"
-	}
-	return "partition"
-}
-
 // build prepares brokers, proxies and processes, and starts none of them.
 func build(ctx context.Context, o options) (*deployment, error) {
 	env, err := settings(o)
@@ -124,7 +125,7 @@ func build(ctx context.Context, o options) (*deployment, error) {
 		return nil, err
 	}
 	d := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3}
-	if o.oneStream {
+	if o.stream == "topic" {
 		d.oneStream, d.inputs, d.streams = true, 12, 1
 	}
 	used := &ports{given: map[int]bool{}}

@@ -1,6 +1,6 @@
 //go:build soak
 
-package main
+package soak
 
 import (
 	"bufio"
@@ -161,7 +161,7 @@ func (d *deployment) direct() string {
 // feed starts the producer.
 func (d *deployment) feed(o options) (*process, error) {
 	arguments := []string{
-		o.python, "-B", "deploy/soak/feed.py", "--brokers", d.direct(), "--topic", inputTopic, "--partitions",
+		o.python, "-B", "feed.py", "--brokers", d.direct(), "--topic", inputTopic, "--partitions",
 		fmt.Sprint(d.inputs),
 		"--rate", fmt.Sprint(o.rate), "--seed", fmt.Sprint(o.seed),
 	}
@@ -185,7 +185,7 @@ const recordGroup = deploymentName + "-record"
 // ORIEL_STREAM=partition nothing is trimmed, and it does nothing.
 func (d *deployment) record(o options) (*process, error) {
 	recorder := newProcess("recorder", filepath.Join(d.dir, "record.log"), os.Environ(), o.python, "-B",
-		"deploy/soak/record.py", "--brokers", d.direct(), "--group", recordGroup, "--to", d.recorded(),
+		"record.py", "--brokers", d.direct(), "--group", recordGroup, "--to", d.recorded(),
 		inputTopic, orderLog)
 	if !d.oneStream {
 		return recorder, nil
@@ -196,7 +196,7 @@ func (d *deployment) record(o options) (*process, error) {
 // judge runs check.py and adds its output, lines and violations, to the report.
 func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	arguments := []string{
-		"-B", "deploy/soak/check.py", "--brokers", d.direct(), "--name", deploymentName, "--topic",
+		"-B", "check.py", "--brokers", d.direct(), "--name", deploymentName, "--topic",
 		inputTopic,
 	}
 	if o.users {

@@ -1,6 +1,6 @@
 //go:build soak
 
-package main
+package soak
 
 import (
 	"context"
@@ -39,7 +39,7 @@ type broker struct {
 	inner map[string]string // address of the listener behind each proxy, by the proxy's address
 }
 
-const template = ".ci/kafka/server.properties"
+const template = "../../.ci/kafka/server.properties"
 
 // newCluster formats n brokers below dir. proxied[b][s] is the address of the proxy between broker b and process s.
 func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string, ports *ports) (*cluster, error) {
