@@ -14,8 +14,8 @@ import (
 )
 
 // AsOpened returns the settings of a deployment and its model with the id of the decisions' schema that the deployment
-// froze when it was opened. opened is false if the deployment has no manifest yet, or one with another encoding of decisions, which may
-// still change. AsOpened does not read the manifest if the settings leave no id to be frozen.
+// froze when it was opened. opened is false if the deployment has no manifest yet, or one with another encoding of
+// decisions, which may still change. AsOpened does not read the manifest if the settings leave no id to be frozen.
 func (h Host) AsOpened(
 	ctx context.Context, s settings.Settings, d changelog.Deployment,
 ) (_ settings.Settings, m streams.Model, opened bool, err error) {

@@ -22,7 +22,8 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	log := h.logger(s.LogLevel, s.LogFormat)
 	c := s.LettersDeployment()
 	verdicts, others := c.Memory.Joining()
-	d, err := h.connect(ctx, s, changelog.Deployment{Config: c}, deployment.ByLetters, others, clientPatience, retrying(log, nil))
+	d := changelog.Deployment{Config: c}
+	d, err = h.connect(ctx, s, d, deployment.ByLetters, others, clientPatience, retrying(log, nil))
 	if cancelled(ctx, err) {
 		log.Info("asked to stop before the brokers had answered")
 		return nil

@@ -27,8 +27,8 @@ type row struct {
 	// is set.
 	wrong error
 
-	// frozen is the value in the canonical configuration. A line is written unless it is nil, so a setting that is added to
-	// existing deployments must be nil while it is not set. frozenAs is the name in the line; empty: name.
+	// frozen is the value in the canonical configuration. A line is written unless it is nil, so a setting that is
+	// added to existing deployments must be nil while it is not set. frozenAs is the name in the line; empty: name.
 	frozen   any
 	frozenAs string
 }
