@@ -91,12 +91,13 @@ func (o auditOptions) validate() error {
 }
 
 func runAudit(cmd *cobra.Command, o auditOptions) error {
-	s, err := settings.Load(program.Environ(cmd.Context()), settings.Events, settings.Operator)
+	environ := program.Environ(cmd.Context())
+	if o.epsilon > 0 {
+		environ = combinations(environ, nil, epsilonLines([]float64{o.epsilon}))[0]
+	}
+	s, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err = errors.Join(err, o.validate()); err != nil {
 		return err
-	}
-	if o.epsilon > 0 {
-		s.Epsilon = o.epsilon
 	}
 	secret := [32]byte(state.NewSecret())
 	if o.seed != "" {

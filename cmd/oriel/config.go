@@ -29,16 +29,7 @@ func configCommand() *cobra.Command {
 			if s, err := settings.Load(environ, settings.Events, settings.Operator); err == nil {
 				traps.Warn(cmd.ErrOrStderr(), traps.Settings(s), traps.Overpaid(s), traps.Unseen(s))
 			}
-			s, err := settings.Load(environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
-				settings.Operator)
-			if err != nil {
-				return err
-			}
-			model, err := s.Model()
-			if err != nil {
-				return err
-			}
-			g, err := s.Guarantee(model)
+			_, _, g, err := host(cmd).Load(settings.Service)
 			if err != nil {
 				return err
 			}

@@ -136,10 +136,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source,
 		total += n
 	}
 	traps.Warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
-	events, err := in.Settings[0].EventConfig() // all settings decode events in the same way
-	if err != nil {
-		return err
-	}
+	events := in.Settings[0].EventConfig() // all settings decode events in the same way
 	bar := program.NewBar(cmd.ErrOrStderr(), total, "eval", false)
 	seen := watched{source, traps.WatchOf(events), func(events int) { _ = bar.Add(events) }}
 	defer func() { traps.Warn(cmd.ErrOrStderr(), seen.watch.Warnings()) }()
@@ -159,10 +156,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source,
 // report scores decisions on the events that follow them. For an operator of published numbers, it compares these
 // numbers with the true ones.
 func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Source, delay race.Delay) (printed, error) {
-	learner, err := in.Settings[0].Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := in.Settings[0].Learner()
 	operator := learner.Operator()
 	switch {
 	case operators.NumbersOf(operator) == nil:
@@ -184,39 +178,51 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 
 // rows returns the settings of each combination of ε, window and memory: the environment, with the listed values in
 // place of the environment's.
-func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
-	lengths := [][]string{nil}
-	if len(o.windows)+len(o.memories) > 0 {
-		lengths = lengths[:0]
-	}
+func (o evalOptions) rows(environ []string) (all []settings.Settings, err error) {
+	var lengths [][]string
 	for _, w := range o.windows {
-		lengths = append(lengths,
-			[]string{"ORIEL_WINDOW=" + strconv.FormatUint(w, 10), "ORIEL_MEMORY=0", "ORIEL_USER_WINDOW=0"})
+		lengths = append(lengths, []string{fmt.Sprintf("ORIEL_WINDOW=%d", w), "ORIEL_MEMORY=0", "ORIEL_USER_WINDOW=0"})
 	}
 	for _, h := range o.memories {
-		lengths = append(lengths, []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=" + strconv.FormatUint(h, 10)})
+		lengths = append(lengths, []string{"ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d", h)})
 	}
-	epsilons := [][]string{nil}
-	if len(o.epsilons) > 0 {
-		epsilons = epsilons[:0]
-	}
-	for _, e := range o.epsilons {
-		epsilons = append(epsilons, []string{"ORIEL_EPSILON=" + strconv.FormatFloat(e, 'g', -1, 64)})
-	}
-	var all []settings.Settings
-	for _, length := range lengths {
-		for _, e := range epsilons {
-			s, err := settings.Load(slices.Concat(environ, length, e), settings.Events, settings.Operator)
-			if err != nil {
-				return nil, err
-			}
-			if o.topic == "" {
-				s = s.Lines()
-			}
-			all = append(all, s)
+	for _, each := range combinations(environ, lengths, epsilonLines(o.epsilons)) {
+		s, err := settings.Load(each, settings.Events, settings.Operator)
+		if err != nil {
+			return nil, err
 		}
+		if o.topic == "" {
+			s = s.Lines()
+		}
+		all = append(all, s)
 	}
 	return all, nil
+}
+
+// combinations returns the environment with each combination of two lists, of which each entry sets some variables. An
+// empty list leaves the environment's values.
+func combinations(environ []string, outer, inner [][]string) (all [][]string) {
+	for i := range max(1, len(outer)) {
+		with := environ
+		if len(outer) > 0 {
+			with = slices.Concat(environ, outer[i])
+		}
+		for _, more := range inner {
+			all = append(all, slices.Concat(with, more))
+		}
+		if len(inner) == 0 {
+			all = append(all, with)
+		}
+	}
+	return all
+}
+
+// epsilonLines returns a setting of each ε.
+func epsilonLines(epsilons []float64) (lines [][]string) {
+	for _, e := range epsilons {
+		lines = append(lines, []string{"ORIEL_EPSILON=" + strconv.FormatFloat(e, 'g', -1, 64)})
+	}
+	return lines
 }
 
 func (o evalOptions) parseDelay() (race.Delay, error) {

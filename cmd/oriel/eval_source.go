@@ -37,10 +37,7 @@ type fileEvents struct {
 
 // newFileEvents returns the events of a file. It reads the file once to count the records.
 func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fileEvents, error) {
-	model, err := s.Model()
-	if err != nil {
-		return nil, err
-	}
+	model := s.Model()
 	e := &fileEvents{name: o.ndjson + o.table.file, model: model, totals: make([]int64, o.partitions)}
 	if o.table.file != "" {
 		body := model.Events.Body
@@ -59,7 +56,7 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 		e.each, e.unit = e.lines(o.separator, s.MaxRecordBytes), "line"
 	}
 	totals := make([]int64, o.partitions)
-	err = e.Each(cmd.Context(), func(i eval.Item) error {
+	err := e.Each(cmd.Context(), func(i eval.Item) error {
 		totals[i.Stream]++
 		return nil
 	})

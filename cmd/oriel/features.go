@@ -48,10 +48,7 @@ func featuresCommand() *cobra.Command {
 
 // printFeatures prints the answer to each line before it waits for the next line.
 func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) error {
-	config, err := s.Lines().EventConfig()
-	if err != nil {
-		return err
-	}
+	config := s.Lines().EventConfig()
 	config.Unlabelled = true
 	decoder, err := event.OpenDecoder(config)
 	if err != nil {

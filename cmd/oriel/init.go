@@ -8,7 +8,6 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/program"
-	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/setup/dialogue"
 	"oriel/schemas/text"
 )
@@ -61,18 +60,6 @@ func initialise(cmd *cobra.Command, o dialogue.Options, ask bool) error {
 	o.In, o.Out, o.Notes, o.Host = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), host(cmd)
 	file, isFile := o.In.(*os.File)
 	o.Asks = ask || !o.Takes && isFile && term.IsTerminal(int(file.Fd()))
-	o.EmitEvery = func(environ []string) (uint64, error) {
-		s, err := settings.Load(environ, settings.Events, settings.Operator)
-		if err != nil {
-			return 0, err
-		}
-		model, err := s.Model()
-		if err != nil {
-			return 0, err
-		}
-		_, _, published, err := published(s, model)
-		return published.Advised(), err
-	}
 	o.Solve = func(environ []string, t plan.Target) (float64, error) {
 		_, solution, err := wantOptions{solve: "epsilon"}.solved(environ, t)
 		if err != nil {

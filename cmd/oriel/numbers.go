@@ -202,10 +202,7 @@ func (o numbersOptions) described(environ []string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--names: missing; without the descriptor, the deployment's settings say what numbers mean, and they are wrong: %w", err)
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
 	return operators.DescriptorOf(learner.Operator()), nil
 }
 

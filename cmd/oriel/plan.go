@@ -2,10 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,14 +15,8 @@ import (
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
-	"oriel/mechanisms/dp"
 	"oriel/operators"
-	"oriel/pipeline/kafka/fetch"
-	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/streams"
-	"oriel/schemas/decision"
 	"oriel/schemas/text"
-	"oriel/state"
 )
 
 type planOptions struct {
@@ -134,7 +126,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return err
 	}
 	if o.problems != nil {
-		traps.Warn(o.problems, settingsWarnings(o.compared(s)), traps.Overpaid(s), traps.Unseen(s))
+		traps.Warn(o.problems, settingsWarnings(o.compared(environ)), traps.Overpaid(s), traps.Unseen(s))
 	}
 	if o.aim.Effect != 0 {
 		return planEffect(out, s, o)
@@ -167,10 +159,7 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	if !(o.aim.Probability > 0 && o.aim.Probability < 1) {
 		return exit.WrongUse("--power: %g: not a probability between 0 and 1", o.aim.Probability)
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return err
-	}
+	learner := s.Learner()
 	in := plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator()}
 	answer, err := plan.NewEffect(in, o.aim)
 	if err != nil {
@@ -186,10 +175,7 @@ type printed interface {
 }
 
 func planAnswer(s settings.Settings, o planOptions) (printed, error) {
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
 	mechanism, operator := learner.Mechanism(), learner.Operator()
 	input := plan.Partitions{
 		Count: o.inputs, Rate: o.rate, WholeTopic: s.Deployment().WholeTopic(), Interval: s.CommitInterval,
@@ -202,6 +188,7 @@ func planAnswer(s settings.Settings, o planOptions) (printed, error) {
 	if o.measure {
 		in.Measure = measureFor
 	}
+	var err error
 	if in.Costs, err = o.costRange(operator); err != nil {
 		return nil, err
 	}
@@ -209,11 +196,7 @@ func planAnswer(s settings.Settings, o planOptions) (printed, error) {
 	if compared && !operator.Describe(mechanism).Draws {
 		return compare(in, o) // a comparison needs no plan for the configured values of the compared settings
 	}
-	model, err := s.Model()
-	if err != nil {
-		return nil, err
-	}
-	if in.SealedState, in.Draws, in.Published, err = published(s, model); err != nil {
+	if err := in.Simulate(s); err != nil {
 		return nil, err
 	}
 	if compared {
@@ -256,21 +239,14 @@ func compare(in plan.Input, o planOptions) (printed, error) {
 	return answer, nil
 }
 
-// compared returns the settings of each combination of the flags' lists.
-func (o planOptions) compared(s settings.Settings) []settings.Settings {
-	epsilons, windows := o.epsilons, []string{s.Window}
-	if len(epsilons) == 0 {
-		epsilons = []float64{s.Epsilon}
-	}
-	if len(o.windows) > 0 {
-		windows = nil
-	}
+// compared returns the settings of each combination of the flags' lists that is valid.
+func (o planOptions) compared(environ []string) (all []settings.Settings) {
+	var lengths [][]string
 	for _, w := range o.windows {
-		windows = append(windows, strconv.FormatUint(w, 10))
+		lengths = append(lengths, []string{fmt.Sprintf("ORIEL_WINDOW=%d", w)})
 	}
-	var all []settings.Settings
-	for _, s.Epsilon = range epsilons {
-		for _, s.Window = range windows {
+	for _, each := range combinations(environ, epsilonLines(o.epsilons), lengths) {
+		if s, err := settings.Load(each, settings.Events, settings.Operator); err == nil {
 			all = append(all, s)
 		}
 	}
@@ -293,100 +269,3 @@ func (l *windowList) Set(s string) error {
 
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
-
-// published returns the length of a sealed state, the privacy loss of a stream's draws, and the sizes of its decisions.
-func published(s settings.Settings, model streams.Model) (sealed int, draws dp.Draws, p plan.Published, err error) {
-	sealed, draws, p, seen, err := firstStream(model)
-	if err == nil && !seen {
-		p, err = seldom(s, p)
-	}
-	p.Every, p.Fixed = s.EmitEvery(), model.Encoding != decision.JSON
-	return sealed, draws, p, err
-}
-
-// firstStream opens a stream of the model. It returns the length of a sealed state, the privacy loss of the stream's
-// draws, and the sizes of its decisions. All sealed states have the same length, so it seals only the first state. seen
-// is false if the first decision comes too late to be measured.
-func firstStream(model streams.Model) (sealed int, draws dp.Draws, published plan.Published, seen bool, err error) {
-	frozen, err := model.Learner.Params()
-	if err != nil {
-		return 0, dp.Draws{}, published, false, err
-	}
-	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Params: frozen})
-	opened, err := streams.OpenModel(model, frozen)
-	if err != nil {
-		return 0, dp.Draws{}, published, false, err
-	}
-	stream, err := opened.Open([32]byte{}, [32]byte{}, inc.Stream, inc.ID)
-	if err != nil {
-		return 0, dp.Draws{}, published, false, err
-	}
-	sealer, err := inc.Sealer()
-	if err != nil {
-		return 0, dp.Draws{}, published, false, err
-	}
-	sealed = len(sealer.Seal(nil, state.Position{}, stream.AppendState(nil)))
-	published, seen, err = publishes(stream)
-	return sealed, stream.Guarantee().Draws, published, seen, err
-}
-
-// Limits of the number of events, and of the time, that plan simulates until the first decision.
-const (
-	mostPlanned = 1 << 17
-	planFor     = 2 * time.Second
-)
-
-// seldom returns the published sizes if decisions of the first topic are far apart. It measures one such decision with
-// an operator that publishes every decision, and adds the measured sizes of the second topic.
-func seldom(s settings.Settings, actions plan.Published) (published plan.Published, err error) {
-	interval := s.Batch * max(1, s.EmitEvery())
-	model, err := s.EmitAll().Model()
-	if err != nil {
-		return published, err
-	}
-	_, _, one, seen, err := firstStream(model)
-	if err != nil || !seen || actions.Events == 0 {
-		return plan.Published{Late: interval}, err
-	}
-	size := float64(one.Thinned) / float64(one.Decided)
-	per := float64(interval) / float64(actions.Events)
-	return plan.Published{
-		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(interval), Thinned: size,
-		Decided: 1,
-	}, nil
-}
-
-// publishes feeds empty events to a stream until a step publishes, and returns the sizes of the decisions. seen is
-// false if no step has published to the first topic.
-func publishes(stream *streams.Stream) (published plan.Published, seen bool, err error) {
-	walk := &streams.Walk{
-		Stream: stream,
-		Decided: func(output uint8, _, line []byte) {
-			published.Decisions++
-			published.Bytes += float64(len(line))
-			if output == 0 {
-				seen = true
-				published.Thinned += float64(len(line))
-				published.Decided++
-			}
-		},
-		Taken: func(*records.Record, int64, text.Code) { published.Events++ },
-	}
-	walk.Start()
-	published, seen = plan.Published{}, false // decisions at the opening are published only once, so they do not count
-	const someTime = 1_700_000_000_000        // any timestamp with as many digits as a real one
-	record := [1]records.Record{{Public: records.Public{Timestamp: someTime}, Unreadable: true}}
-	for start := time.Now(); !seen && published.Events < mostPlanned && time.Since(start) < planFor; {
-		at := walk.Position.Next
-		record[0].Offset = at
-		b := fetch.Batch{From: at, Next: at + 1, Records: record[:]}
-		err := walk.Take(&b, func() int64 { return b.Next })
-		if errors.Is(err, streams.ErrEnded) {
-			break
-		}
-		if err != nil {
-			return published, false, err
-		}
-	}
-	return published, seen, nil
-}

@@ -130,8 +130,8 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 		if err != nil {
 			return plan.Input{}, err
 		}
-		learner, err := s.Learner()
-		return plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, err
+		learner := s.Learner()
+		return plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, nil
 	}
 	solution, err := plan.Solve(w, k)
 	if err != nil {

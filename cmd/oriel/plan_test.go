@@ -96,10 +96,7 @@ func TestPlanSealedState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := s.Model()
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := s.Model()
 		stream, err := replay.Open(model, replay.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func configuredEvents(environ []string) (event.Config, error) {
 	if err != nil {
 		return event.Config{}, err
 	}
-	return s.Lines().EventConfig()
+	return s.Lines().EventConfig(), nil
 }
 
 func configuredBody(environ []string) (event.Body, error) {

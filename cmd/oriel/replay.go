@@ -75,10 +75,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	model, err := s.Lines().Model()
-	if err != nil {
-		return err
-	}
+	model := s.Lines().Model()
 	switch {
 	case o.Separator == "" && s.UserID != "":
 		return exit.WrongUse("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")

@@ -68,10 +68,7 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		events, err := s.EventConfig()
-		if err != nil {
-			return nil, err
-		}
+		events := s.EventConfig()
 		if m := s.Mapping(); m != nil {
 			plan, err := m.Compile(events)
 			return plan.Schema(), err
@@ -82,10 +79,7 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
 	if encoding := s.Encoding(); encoding != decision.JSON {
 		return decision.EncodingSchema(encoding), nil
 	}

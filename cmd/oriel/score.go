@@ -164,9 +164,7 @@ func scored(environ []string, d score.Descriptor) (event.Config, error) {
 		if err != nil {
 			return c, err
 		}
-		if c, err = s.Lines().EventConfig(); err != nil {
-			return c, err
-		}
+		c = s.Lines().EventConfig()
 		if !d.Vector.Same(c) {
 			return c, errors.New("the descriptor has other settings of vectors than the environment: ORIEL_DIMENSION, ORIEL_FEATURES_*")
 		}

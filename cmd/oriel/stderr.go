@@ -25,9 +25,7 @@ func settingsWarnings(all []settings.Settings) (warnings []string) {
 // features are in the member that most operators use.
 func newWatch(environ []string) *traps.Watch {
 	if s, err := settings.Load(environ, settings.Events); err == nil {
-		if events, err := s.Lines().EventConfig(); err == nil {
-			return traps.WatchOf(events)
-		}
+		return traps.WatchOf(s.Lines().EventConfig())
 	}
 	var ranges []event.Range
 	for _, line := range environ {

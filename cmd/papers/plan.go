@@ -45,10 +45,7 @@ func runPlan(out io.Writer, environ []string, in plan.Input) error {
 	if err != nil {
 		return err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return err
-	}
+	learner := s.Learner()
 	in.Configured, in.Operator = learner.Mechanism(), learner.Operator()
 	in.Name, in.AgeWeight = s.Operator, s.AgeWeight
 	report, err := plan.New(in)

@@ -48,6 +48,12 @@ func NewLearner(o operators.Operator, c mechanisms.Config) (Learner, error) {
 // Operator returns the operator.
 func (l Learner) Operator() operators.Operator { return l.operator }
 
+// EmitAll returns the learner with an operator that publishes every decision that it computes.
+func (l Learner) EmitAll() Learner {
+	l.operator = operators.EmitAllOf(l.operator)
+	return l
+}
+
 // Mechanism returns the mechanism's configuration, with the contribution of the operator.
 func (l Learner) Mechanism() mechanisms.Config { return l.mechanism }
 

@@ -55,14 +55,8 @@ type Subject struct {
 // NewSubject calibrates the machine of the settings. secret is the audit's own key, and seeds all its random draws.
 // component is the index of a component of the contribution, or AllComponents.
 func NewSubject(s settings.Settings, secret [32]byte, component int) (*Subject, error) {
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
-	model, err := s.Model()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
+	model := s.Model()
 	a, err := newSubject(learner.Mechanism(), learner.Operator(), secret, component)
 	if err != nil {
 		return nil, err

@@ -97,12 +97,10 @@ func seated(
 	plans := map[string][]byte{}
 	guarantees := map[string]protection.Guarantee{}
 	return func(s settings.Settings) (streams.Model, error) {
-		m, err := s.Model()
-		if err != nil {
-			return m, err
-		}
+		m := s.Model()
 		plan, known := plans[m.Settings]
 		if !known {
+			var err error
 			if plan, err = m.Learner.Params(); err != nil {
 				return m, err
 			}

@@ -159,10 +159,7 @@ func (s subject) neighboursLookAlike(t *testing.T, row int) {
 // mostAreEvents checks that most values are valid events, because an input of malformed values only would test nothing.
 func (s subject) mostAreEvents(t *testing.T, values []string) {
 	t.Helper()
-	config, err := s.settings.EventConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := s.settings.EventConfig()
 	decoder, err := event.NewJSONDecoder(config)
 	if err != nil {
 		t.Fatal(err)

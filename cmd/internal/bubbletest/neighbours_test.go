@@ -57,10 +57,7 @@ func TestMalformedEventsAreMalformed(t *testing.T) {
 		"SET=l2-ball", "RADIUS=5",
 		"STRONG_CONVEXITY=0.001",
 		"MECHANISM=tree-gaussian", "WINDOW=64", "EPSILON=1", "DELTA=1e-6", "CLIP=1")
-	config, err := s.EventConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := s.EventConfig()
 	decoder, err := event.NewJSONDecoder(config)
 	if err != nil {
 		t.Fatal(err)

@@ -58,10 +58,7 @@ func (r row) settings() (settings.Settings, error) {
 	if err != nil {
 		return s, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return s, err
-	}
+	learner := s.Learner()
 	mechanism, operator := learner.Mechanism(), learner.Operator()
 	advice, ok, err := plan.Advise(mechanism, operator, nil)
 	if err != nil || !ok {

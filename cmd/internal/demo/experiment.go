@@ -73,10 +73,7 @@ func experiments(
 	if _, err := serve(ctx, client, s, dir, len(stream)/variantsOf, o); err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return "", err
-	}
+	learner := s.Learner()
 	of := operators.ExperimentOf(learner.Operator())
 	topic := s.Deployment().Decisions
 	last, after := [2]operators.Findings{}, [2]float64{} // by experiment: number of events when B was found to be better

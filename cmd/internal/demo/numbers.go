@@ -59,10 +59,7 @@ func privateNumbers(
 	if _, err := serve(ctx, client, s, dir, due, o); err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return "", err
-	}
+	learner := s.Learner()
 	operator := learner.Operator()
 	numbers, topic := operators.NumbersOf(operator), s.Deployment().Decisions
 	text := fmt.Sprintf("\nPrivate numbers (%s), ε = %g for life: minutes late on average, ± at 95 %% by the noise (in brackets: the truth)\n",

@@ -56,10 +56,7 @@ func sendFlights(
 func serve(
 	ctx context.Context, client *kafka.Client, s settings.Settings, dir string, decisions int, o Options,
 ) (time.Duration, error) {
-	model, err := s.Model()
-	if err != nil {
-		return 0, err
-	}
+	model := s.Model()
 	model.Learner = newSeeded(model.Learner, s.Name, o.Seed)
 	c, master := s.Deployment(), state.NewMasterKey(state.NewSecret())
 	if err := deployment.CreateTopics(ctx, client, c, func(string) {}); err != nil {

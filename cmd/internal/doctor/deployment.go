@@ -91,7 +91,7 @@ func (e *examination) checkOpened(ctx context.Context) {
 		return
 	}
 	err := e.within(ctx, func(ctx context.Context) (err error) {
-		e.settings, d.Model, _, err = e.host.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, e.settings, d.Model)
+		e.settings, d.Model, _, err = e.host.AsOpened(ctx, e.settings, *d)
 		if err != nil {
 			return err
 		}

@@ -88,22 +88,11 @@ func ask[T any](ctx context.Context, e *examination, request func(context.Contex
 
 // readSettings reads the settings that `oriel run` reads.
 func (e *examination) readSettings() error {
-	s, err := settings.Load(e.host.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
-		settings.Operator)
+	s, d, _, err := e.host.Load(settings.Service)
 	if err != nil {
 		return err
 	}
-	e.settings = s
-	d := &e.deployed
-	if d.Model, err = e.host.Model(s); err != nil {
-		return err
-	}
-	if d.Config, err = s.DeploymentOf(d.Model); err != nil {
-		return err
-	}
-	if _, err = s.Guarantee(d.Model); err != nil {
-		return err
-	}
+	e.settings, e.deployed = s, d
 	e.ok("settings", "`oriel run` accepts these settings: deployment %s, operator %s, input %s", s.Name, s.Operator, s.InputTopic)
 	return nil
 }

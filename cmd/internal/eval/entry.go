@@ -27,10 +27,7 @@ func Enter[M any](in Input, open func(i int, e *Entry[M], m streams.Model, seed 
 ) {
 	exact := map[string]M{} // by learner
 	for i, s := range in.Settings {
-		model, err := s.Model()
-		if err != nil {
-			return nil, nil, err
-		}
+		model := s.Model()
 		e := &Entry[M]{Settings: s, Operator: model.Learner.Operator(), Learner: learnerOf(s)}
 		if e.Guarantee, err = s.Guarantee(model); err != nil {
 			return nil, nil, err

@@ -41,14 +41,9 @@ func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 // lattice and update. It has no params to freeze, so that no service can open it: changelog.WriteManifests and
 // take-overs require params.
 func withoutNoise(s settings.Settings) (streams.Model, error) {
-	model, err := s.Model()
-	if err != nil {
-		return model, err
-	}
-	learner, err := s.Learner()
-	if err != nil {
-		return model, err
-	}
+	model := s.Model()
+	learner := s.Learner()
+	var err error
 	l := silentLearner{Opener: model.Learner, operator: learner.Operator(), mechanism: learner.Mechanism()}
 	if numbers := operators.NumbersOf(l.operator); numbers != nil {
 		l.operator = numbers.Exact

@@ -175,10 +175,7 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 		t.Errorf("%d decisions of the whole topic, %d of one partition, or others", len(whole), len(one))
 	}
 
-	model, err := s.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := s.Model()
 	machine := alone(t, s, model)
 	decoder, err := event.NewJSONDecoder(model.Events)
 	if err != nil {
@@ -214,10 +211,7 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 // alone returns the machine of stream 0 under seed 1, without streams.Walk.
 func alone(t *testing.T, s settings.Settings, m streams.Model) operators.Machine {
 	t.Helper()
-	learner, err := s.Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := s.Learner()
 	params, err := m.Learner.Params()
 	if err != nil {
 		t.Fatal(err)
@@ -247,10 +241,7 @@ func TestAggregateOverPartitionsHasTheNoiseOfOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := s.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := s.Model()
 	counts := func(seed, partitions, each int) []float64 {
 		records, order, last := make([][][]byte, partitions), ranges(nil), []bool(nil)
 		for p := range records {

@@ -58,10 +58,7 @@ func serve(t *testing.T, seed uint64, events int, apart time.Duration, env ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := s.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := s.Model()
 	stream, err := replay.Open(m, replay.Options{Seed: fmt.Sprintf("%064x", seed+1)})
 	if err != nil {
 		t.Fatal(err)

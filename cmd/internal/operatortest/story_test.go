@@ -110,15 +110,10 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 	if err != nil {
 		return err.Error()
 	}
-	learner, errParts := given.Learner()
-	if errParts != nil {
-		return errParts.Error()
-	}
+	learner := given.Learner()
 	operator := learner.Operator()
 	s.numbers = operators.NumbersOf(operator)
-	if s.model, err = given.Model(); err != nil {
-		return err.Error()
-	}
+	s.model = given.Model()
 	if s.plan, err = s.model.Learner.Params(); err != nil {
 		return err.Error()
 	}

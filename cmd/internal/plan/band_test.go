@@ -20,10 +20,7 @@ func TestPlanOfABand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		learner, err := s.Learner()
-		if err != nil {
-			t.Fatal(err)
-		}
+		learner := s.Learner()
 		r, err := New(Input{Configured: learner.Mechanism(), Operator: learner.Operator(), Name: "coco", only: true})
 		if err != nil {
 			t.Fatal(err)

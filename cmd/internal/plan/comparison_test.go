@@ -39,7 +39,7 @@ func TestComparisonOfNumbers(t *testing.T) {
 	if texts := figuretest.Texts(t, c.Slide()); !slices.Contains(texts, "± of a count at 95 %") {
 		t.Errorf("the slide says %q", texts)
 	}
-	c, err = Compare(settings[0].input(), []float64{1}, []uint64{64})
+	c, err = Compare(everySetting[0].input(), []float64{1}, []uint64{64})
 	if said := print(c, err); strings.Contains(said, "count") || !strings.Contains(said, "rms of a") ||
 		c.Rows[0].Count != 0 {
 		t.Error(said)

@@ -121,7 +121,7 @@ func TestHashBlocks(t *testing.T) {
 		if got := mac(chain.Key(), message); got != chain.Seed(noise.NodeID{Block: 9}) {
 			t.Fatalf("n=%d: not the chain's seed", n)
 		}
-		in := settings[0].input()
+		in := everySetting[0].input()
 		in.Configured.Contribution, in.Configured.Batch = contribution.OneComponent(n, in.Configured.Clip()), 3
 		r, err := New(in)
 		if err != nil {
@@ -189,7 +189,7 @@ func TestStateBytes(t *testing.T) {
 // any garbage.
 func TestMemoryBytes(t *testing.T) {
 	for _, name := range mechanisms.Names() {
-		in := settings[0].input()
+		in := everySetting[0].input()
 		in.Configured.Contribution = contribution.OneComponent(1000, in.Configured.Clip())
 		c, _, reason := in.candidate(variant{name: name})
 		if reason != "" {
@@ -220,7 +220,7 @@ func TestMemoryBytes(t *testing.T) {
 
 // TestFootprintCountsOnce checks that footprint does not count memory that streams share, and counts nothing twice.
 func TestFootprintCountsOnce(t *testing.T) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	m, err := open(in.Configured)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func TestFootprintCountsOnce(t *testing.T) {
 }
 
 func TestMeasure(t *testing.T) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	// the stream ends long before the measurement's time limit
 	in.Configured.Scope = protection.Lifetime{Steps: 16, Within: 16}
 	in.Measure = 40 * time.Millisecond
@@ -258,7 +258,7 @@ func TestMeasure(t *testing.T) {
 // TestMeasureWaitsForAStep checks that one step is measured even if the time limit passes before the first step closes,
 // as on a machine without a free processor.
 func TestMeasureWaitsForAStep(t *testing.T) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	in.Configured.Batch = 4
 	m, err := open(in.Configured)
 	if err != nil {
@@ -272,7 +272,7 @@ func TestMeasureWaitsForAStep(t *testing.T) {
 // TestMeasureEndsBetweenSteps checks that earlier steps count if the time limit passes between two steps, as on a
 // machine without a free processor.
 func TestMeasureEndsBetweenSteps(t *testing.T) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	in.Configured.Batch = 4
 	m, err := open(in.Configured)
 	if err != nil {
@@ -292,7 +292,7 @@ func TestMeasureEndsBetweenSteps(t *testing.T) {
 
 // TestMeasureGivesUp checks that measure returns none if a single step takes longer than the time limit.
 func TestMeasureGivesUp(t *testing.T) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	in.Configured.Batch = 1 << 30
 	m, err := open(in.Configured)
 	if err != nil {

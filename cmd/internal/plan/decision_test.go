@@ -61,7 +61,7 @@ func TestNoiseThatStaysAboveATenth(t *testing.T) {
 
 // TestDecisionsWithoutARadius checks that plan shows the noise of decisions that are in no set, but no radius.
 func TestDecisionsWithoutARadius(t *testing.T) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	in.Operator, in.only = learner{operators.Description{Damping: &operators.Damping{Step: 1}}}, true
 	r, err := New(in)
 	if err != nil {

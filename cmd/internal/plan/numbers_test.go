@@ -45,10 +45,7 @@ func countingInput(t testing.TB, changes ...string) Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := s.Learner()
 	mechanism, operator := learner.Mechanism(), learner.Operator()
 	return Input{Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight}
 }

@@ -101,8 +101,8 @@ type setting struct {
 	change func(*Input)
 }
 
-// settings has every mechanism as the configured one, each with every kind of window.
-var settings = []setting{
+// everySetting has every mechanism as the configured one, each with every kind of window.
+var everySetting = []setting{
 	{"blt", func(*Input) {}},
 	{"tree", func(in *Input) { in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0 }},
 	{"gamma", func(in *Input) {
@@ -176,7 +176,7 @@ func (s setting) report() (*Report, error) {
 
 // each runs a test for every setting.
 func each(t *testing.T, test func(t *testing.T, in Input, r *Report)) {
-	for _, s := range settings {
+	for _, s := range everySetting {
 		t.Run(s.name, func(t *testing.T) {
 			r, err := s.report()
 			if err != nil {

@@ -293,7 +293,7 @@ func TestRows(t *testing.T) {
 func TestCandidates(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Config), name, wantReason, wantNote string, wantWindow uint64) {
 		t.Helper()
-		in := settings[0].input()
+		in := everySetting[0].input()
 		change(&in.Configured)
 		c, note, reason := in.candidate(variant{name: name})
 		if !strings.Contains(reason, wantReason) || (reason == "") != (wantReason == "") ||
@@ -340,7 +340,7 @@ func TestAges(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	f := func(window, batch uint64, delta, rate float64, want ...string) {
 		t.Helper()
-		in := settings[0].input()
+		in := everySetting[0].input()
 		in.Configured.Scope, in.Configured.Batch, in.Rate = protection.Window{Steps: window}, batch, rate
 		r := &Report{
 			Setting: Setting{
@@ -372,7 +372,7 @@ func TestWarnings(t *testing.T) {
 func TestWarningOfFiltersOfBothSigns(t *testing.T) {
 	report := func(separation uint64, poles int, weight float64) *Report {
 		t.Helper()
-		in := settings[0].input()
+		in := everySetting[0].input()
 		c := &in.Configured
 		c.Name, c.Scope, c.Batch, c.Budget.Delta = "blt", protection.Window{Steps: 64}, 1, 1e-9
 		c.Poles, c.AgeWeight = poles, weight

@@ -27,7 +27,7 @@ func golden(t *testing.T) *Report {
 }
 
 var theGolden = sync.OnceValues(func() (*Report, error) {
-	in := settings[0].input()
+	in := everySetting[0].input()
 	in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0
 	in.Configured.Scope = protection.Window{Steps: 1 << 23}
 	in.Configured.Batch, in.Configured.Budget.Delta = 4, 1e-9
@@ -80,7 +80,7 @@ func tableOf(t *testing.T, in Input) string {
 func TestTableHasLinesOfOtherSettings(t *testing.T) {
 	f := func(name string, change func(*Input), want ...string) {
 		t.Helper()
-		in := settings[0].input()
+		in := everySetting[0].input()
 		change(&in)
 		out := tableOf(t, in)
 		for _, text := range want {

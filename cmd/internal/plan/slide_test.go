@@ -19,8 +19,8 @@ var curves = map[string][]line{}
 func reportOf(t *testing.T, name string) *Report {
 	t.Helper()
 	r, err := theGolden()
-	if i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name }); i >= 0 {
-		r, err = settings[i].report()
+	if i := slices.IndexFunc(everySetting, func(s setting) bool { return s.name == name }); i >= 0 {
+		r, err = everySetting[i].report()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func slideOf(t *testing.T, name string) *figure.Slide {
 func allSlides(t *testing.T) map[string]*figure.Slide {
 	t.Helper()
 	all := map[string]*figure.Slide{"golden": slideOf(t, "golden")}
-	for _, s := range settings {
+	for _, s := range everySetting {
 		all[s.name] = slideOf(t, s.name)
 	}
 	for name, changes := range map[string][]string{

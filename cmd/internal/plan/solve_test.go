@@ -25,8 +25,8 @@ func knobOf(name string, greater bool, values int, text func(int) string, change
 		if err != nil {
 			return Input{}, err
 		}
-		learner, err := s.Learner()
-		return Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, err
+		learner := s.Learner()
+		return Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, nil
 	}}
 }
 
@@ -174,7 +174,7 @@ func TestTargetsNeedSettings(t *testing.T) {
 		Target{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY",
 		"ORIEL_MEMORIES=30,64",
 	)
-	if _, err := (Target{Statistic: "count"}).Error(settings[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
+	if _, err := (Target{Statistic: "count"}).Error(everySetting[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
 		t.Errorf("a learner: %v", err)
 	}
 

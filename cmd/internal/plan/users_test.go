@@ -16,7 +16,7 @@ import (
 // steps.
 func present(t *testing.T, memory, separation, window uint64) *Report {
 	t.Helper()
-	in := settings[0].input()
+	in := everySetting[0].input()
 	c := &in.Configured
 	c.Scope, c.AgeWeight = protection.Decay{Steps: memory}, 0
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: separation, Steps: window}

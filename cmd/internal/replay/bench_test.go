@@ -111,10 +111,7 @@ func walkOf(b *testing.B, lines []string) (*streams.Walk, *int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	model, err := s.Model()
-	if err != nil {
-		b.Fatal(err)
-	}
+	model := s.Model()
 	plan, err := model.Learner.Params()
 	if err != nil {
 		b.Fatal(err)

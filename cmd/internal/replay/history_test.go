@@ -141,10 +141,7 @@ func active(window, t uint64) (nodes []noise.NodeID) {
 
 func mechanismOf(t *testing.T, s settings.Settings) mechanisms.Config {
 	t.Helper()
-	learner, err := s.Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := s.Learner()
 	mechanism := learner.Mechanism()
 	return mechanism
 }

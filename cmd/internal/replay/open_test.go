@@ -22,10 +22,7 @@ func openedOf(tb testing.TB, mechanism string) *streams.Opened {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	model, err := s.Model()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	model := s.Model()
 	plan, err := model.Learner.Params()
 	if err != nil {
 		tb.Fatal(err)

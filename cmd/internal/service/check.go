@@ -16,23 +16,15 @@ import (
 func (h Host) openDeployment(
 	ctx context.Context, use deployment.Use,
 ) (s settings.Settings, d changelog.Deployment, err error) {
-	s, err = settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	s, d, _, err = h.Load()
 	if err != nil {
 		return s, d, err
 	}
-	if d.Model, err = h.Model(s); err != nil {
-		return s, d, err
-	}
-	if d.Config, err = s.DeploymentOf(d.Model); err != nil {
-		return s, d, err
-	}
-	connected, err := h.connect(ctx, s, d.Config, use, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
+	d, err = h.connect(ctx, s, d, use, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return s, d, err
 	}
-	connected.Model = d.Model
-	d = connected
-	s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, d.Model)
+	s, d.Model, _, err = h.AsOpened(ctx, s, d)
 	if err != nil {
 		err = errors.Join(err, d.Client.Close())
 	}

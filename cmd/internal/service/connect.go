@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/protection"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
@@ -15,27 +16,41 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// connect reads the master key and checks the topics that a use names. The result has no Model. budget must be nil for
+// Load returns what the settings configure: the deployment, of which Client, Topics and Master are not set yet, and the
+// guarantee of its streams. It fails if no calibration fits the settings.
+func (h Host) Load(needs ...settings.Need) (
+	s settings.Settings, d changelog.Deployment, g protection.Guarantee, err error,
+) {
+	needs = append(needs, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	if s, err = settings.Load(h.Environ, needs...); err != nil {
+		return s, d, g, err
+	}
+	d.Config = s.Deployment()
+	if d.Model, err = h.Model(s); err != nil {
+		return s, d, g, err
+	}
+	g, err = s.Guarantee(d.Model)
+	return s, d, g, err
+}
+
+// connect reads the master key, connects to the brokers, and checks the topics that a use names. budget must be nil for
 // a command that holds a batch of one topic while it fetches from another, because the command would wait for memory
 // that it holds itself. The command fails if no broker answers within patience; 0 means no limit. onRetry is called for
 // each request that is tried again.
 func (h Host) connect(
-	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *memory.Budget,
+	ctx context.Context, s settings.Settings, d changelog.Deployment, use deployment.Use, budget *memory.Budget,
 	patience time.Duration, onRetry func(string, error),
-) (changelog.Deployment, error) {
-	master, err := s.MasterKey(ctx)
-	if err != nil {
-		return changelog.Deployment{}, err
+) (_ changelog.Deployment, err error) {
+	if d.Master, err = s.MasterKey(ctx); err != nil {
+		return d, err
 	}
-	client, err := h.Dial(s, budget, patience, onRetry)
-	if err != nil {
-		return changelog.Deployment{}, err
+	if d.Client, err = h.Dial(s, budget, patience, onRetry); err != nil {
+		return d, err
 	}
-	topics, err := deployment.CheckTopics(ctx, client, c, use)
-	if err != nil {
-		return changelog.Deployment{}, errors.Join(err, client.Close())
+	if d.Topics, err = deployment.CheckTopics(ctx, d.Client, d.Config, use); err != nil {
+		err = errors.Join(err, d.Client.Close())
 	}
-	return changelog.Deployment{Client: client, Config: c, Topics: topics, Master: master}, nil
+	return d, err
 }
 
 // clientPatience is the time that commands other than `oriel run` wait for a first answer of the brokers. It equals the

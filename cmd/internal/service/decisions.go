@@ -9,30 +9,26 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/streams"
 	"oriel/schemas/decision"
-	"oriel/state"
 )
 
-// AsOpened sets, in the settings and their model, the id of the decisions' schema that the deployment froze when it was
-// opened. opened is false if the deployment has no manifest yet, or one with another encoding of decisions, which may
-// still change. AsOpened does not read the manifest if the settings leave no id to be frozen.
+// AsOpened returns the settings of a deployment and its model with the id of the decisions' schema that the deployment
+// froze when it was opened. opened is false if the deployment has no manifest yet, or one with another encoding of
+// decisions, which may still change. AsOpened does not read the manifest if the settings leave no id to be frozen.
 func (h Host) AsOpened(
-	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
-	model streams.Model,
-) (_ settings.Settings, _ streams.Model, opened bool, err error) {
+	ctx context.Context, s settings.Settings, d changelog.Deployment,
+) (_ settings.Settings, m streams.Model, opened bool, err error) {
 	if !s.FreezesSchemaID() {
-		return s, model, true, nil
+		return s, d.Model, true, nil
 	}
-	config, err := changelog.OpenedConfig(ctx, client, changes, master)
+	config, err := changelog.OpenedConfig(ctx, d.Client, d.Topics.Changelog, d.Master)
 	if err != nil || config == "" {
-		return s, model, false, err
+		return s, d.Model, false, err
 	}
 	s = s.Opened(config)
-	model, err = h.Model(s)
-	return s, model, s.DecidesAs(config), err
+	m, err = h.Model(s)
+	return s, m, s.DecidesAs(config), err
 }
 
 // registerDecisions registers the schema of decisions for each decision topic, and returns the id of the schema.

@@ -7,7 +7,6 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 )
 
@@ -15,28 +14,20 @@ import (
 // ORIEL_START reads. name must be the deployment's, because nothing undoes the end. skip is as for
 // changelog.Deployment.End.
 func End(ctx context.Context, h Host, out io.Writer, name string, skip bool) error {
-	s, err := settings.Load(h.Environ,
-		settings.Kafka, settings.Deployment, settings.Keyless, settings.Events, settings.Operator)
+	s, d, _, err := h.Load(settings.Keyless)
 	if err != nil {
 		return err
 	}
 	if name != s.Name {
 		return exit.WrongUse("%q: ORIEL_NAME is %q; name the deployment that you end, because nothing undoes it", name, s.Name)
 	}
-	model, err := h.Model(s)
-	if err != nil {
-		return err
-	}
-	c, err := s.DeploymentOf(model)
-	if err != nil {
-		return err
-	}
 	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	d := changelog.Deployment{Client: client, Config: c}
+	d.Client = client
+	c := d.Config
 	if d.Topics, err = deployment.DescribeTopics(ctx, client, c); err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
-	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/notice"
@@ -54,9 +53,8 @@ func (f *fixture) insideOf(
 	ctx context.Context, command func(context.Context, service.Host) error, change func(*service.Host),
 ) *inside {
 	s := &inside{fixture: f, done: make(chan error, 1)}
-	h := service.Host{
-		Stderr: &s.out, Listen: net.Listen, Client: servicetest.Host().Client, Model: settings.Settings.Model,
-	}
+	this := servicetest.Host()
+	h := service.Host{Stderr: &s.out, Listen: net.Listen, Client: this.Client, Model: this.Model}
 	for name, value := range f.Env {
 		h.Environ = append(h.Environ, name+"="+value)
 	}

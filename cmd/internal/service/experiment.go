@@ -19,10 +19,7 @@ func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) err
 		return err
 	}
 	defer func() { _ = d.Client.Close() }()
-	learner, err := s.Learner()
-	if err != nil {
-		return err
-	}
+	learner := s.Learner()
 	given, err := d.NextExperiment(ctx, learner, step)
 	for _, added := range given {
 		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead\n  %s\n",

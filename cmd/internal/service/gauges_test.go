@@ -19,10 +19,7 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=count,mean", "WINDOW=lifetime",
 		"MEMORY=64", "EMIT_EVERY=50",
 	})...)
-	learner, err := s.Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := s.Learner()
 	operator := learner.Operator()
 	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
 	line := decisiontest.Replay(t, decisiontest.Model(t, s), replay.Options{Seed: strings.Repeat("5eed", 16)}, events)

@@ -40,7 +40,7 @@ func ThisHost(version string) Host {
 	return Host{
 		version: version, Environ: os.Environ(), Stderr: os.Stderr, Listen: net.Listen, Client: func(*kafka.Config) {},
 		place: placeOf,
-		Model: settings.Settings.Model,
+		Model: func(s settings.Settings) (streams.Model, error) { return s.Model(), nil },
 	}
 }
 

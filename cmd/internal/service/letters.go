@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/deadletters"
 	"oriel/pipeline/deployment"
 	"oriel/schemas/event"
@@ -21,7 +22,8 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	log := h.logger(s.LogLevel, s.LogFormat)
 	c := s.LettersDeployment()
 	verdicts, others := c.Memory.Joining()
-	d, err := h.connect(ctx, s, c, deployment.ByLetters, others, clientPatience, retrying(log, nil))
+	d := changelog.Deployment{Config: c}
+	d, err = h.connect(ctx, s, d, deployment.ByLetters, others, clientPatience, retrying(log, nil))
 	if cancelled(ctx, err) {
 		log.Info("asked to stop before the brokers had answered")
 		return nil

@@ -6,6 +6,7 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 )
 
@@ -25,7 +26,8 @@ func WriteOrder(ctx context.Context, h Host) error {
 		return err
 	}
 	log := h.logger(s.LogLevel, s.LogFormat)
-	d, err := h.connect(ctx, s, c, deployment.ByOrder, c.Memory.Fetching(), clientPatience, retrying(log, nil))
+	d := changelog.Deployment{Config: c}
+	d, err = h.connect(ctx, s, d, deployment.ByOrder, c.Memory.Fetching(), clientPatience, retrying(log, nil))
 	if cancelled(ctx, err) {
 		log.Info("asked to stop before the brokers had answered")
 		return nil

@@ -4,30 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"runtime"
+	"log/slog"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"golang.org/x/net/netutil"
-
-	"oriel/cmd/internal/page"
-	"oriel/cmd/internal/score"
 	"oriel/cmd/internal/settings"
-	"oriel/operators"
 	"oriel/pipeline"
-	"oriel/pipeline/console"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/metrics"
-	"oriel/pipeline/streams"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // Run runs the service: it takes over partitions and commits decisions until ctx is cancelled.
 func Run(ctx context.Context, h Host) (err error) {
-	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
-		settings.Operator)
+	s, d, guarantee, err := h.Load(settings.Service)
 	if err != nil {
 		return err
 	}
@@ -39,75 +29,29 @@ func Run(ctx context.Context, h Host) (err error) {
 			err = nil
 		}
 	}()
-	model, err := h.Model(s)
-	if err != nil {
-		return err
-	}
-	learner, err := s.Learner()
-	if err != nil {
-		return err
-	}
-	operator := learner.Operator()
-	config, err := s.DeploymentOf(model)
-	if err != nil {
-		return err
-	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return err
-	}
 	listener, err := h.Listen("tcp", s.HTTPAddr)
 	if err != nil {
 		return fmt.Errorf("ORIEL_HTTP_ADDR: %w", err)
 	}
 	defer func() { _ = listener.Close() }()
-
-	registry := prometheus.NewRegistry()
-	if s.RuntimeMetrics {
-		log.Warn("metrics of the Go runtime and of the process are exported; these metrics depend on the contents of events")
-		named := prometheus.WrapRegistererWith(prometheus.Labels{"deployment": s.Name}, registry)
-		named.MustRegister(collectors.NewGoCollector(),
-			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	}
-	pages := console.New()
-	counts := metrics.New(registry, guarantee, metrics.Process{
-		Deployment: s.Name, Version: h.version, GoVersion: runtime.Version(), Waiting: pages.Waiting,
-		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)), Registry: model.Writers != nil,
-	})
-	vectors, err := vectorsOf(s, model)
+	shown, err := h.show(s, d.Model, guarantee, log, listener)
 	if err != nil {
 		return err
 	}
-	front := page.New(page.About{
-		Deployment: s.Name, Version: h.version, Operator: s.Operator, Guarantee: guarantee,
-		Numbers: operators.NumbersOf(operator), Experiment: operators.ExperimentOf(operator), Extras: operator.Extras(),
-		Sets: s.Operator == "submodular", Vectors: vectors, Reasons: pages.Reasons,
-	})
-	observed := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Listener)))),
-		deployment.Memory(s.MemoryLimit))
-	server := pages.Server(registry)
-	server.Handler = front.Handler(server.Handler)
-	defer front.Start()()
-	listener = netutil.LimitListener(listener, console.Connections)
-	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("pages are not served any more", "error", err)
-		}
-	}()
-	defer func() { _ = server.Close() }()
+	defer shown.stop()
 
-	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(), 0,
+	d, err = h.connect(ctx, s, d, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(), 0,
 		retrying(log, func(err error) {
-			pages.Retrying()
+			shown.pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
-				pages.Denied(denied)
+				shown.pages.Denied(denied)
 			}
 		}))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = d.Client.Close() }()
-	if s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, model); err != nil {
+	if s, d.Model, _, err = h.AsOpened(ctx, s, d); err != nil {
 		return err
 	}
 	// Check the manifests before the state directory. A local store of another input would fail too, but its error does
@@ -115,24 +59,20 @@ func Run(ctx context.Context, h Host) (err error) {
 	if err := d.CheckManifests(ctx); err != nil {
 		return err
 	}
-	h.Store.DiskFull = diskFull(log, pages.DiskFull)
-	store, err := h.Store.Open(s.StateDir,
-		state.Identity{Cluster: d.Topics.Cluster, Name: s.Name, Topic: d.Topics.Input.ID})
+	h.Store.DiskFull = diskFull(log, shown.pages.DiskFull)
+	store, err := h.openStore(s, d, log)
 	if err != nil {
-		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
-	}
-	if aside := store.SetAside(); aside != nil {
-		log.Warn("the local store was damaged and is set aside; the service restores a new one from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
+		return err
 	}
 	if h.place != nil {
 		d.Config.Instance = h.place(s.StateDir)
 	}
-	service, err := pipeline.NewService(ctx, d, store, observed)
+	service, err := pipeline.NewService(ctx, d, store, shown.observed)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
 	announce(log, s, guarantee, listener.Addr(), h.version)
-	defer compareRegistry(ctx, s, log, d, counts.Compared)()
+	defer compareRegistry(ctx, s, log, d, shown.counts.Compared)()
 	defer context.AfterFunc(ctx, store.StopWaiting)() // a stopping service does not wait for disk space
 	working = true
 	err = service.Run(ctx)
@@ -146,16 +86,17 @@ func Run(ctx context.Context, h Host) (err error) {
 	return nil
 }
 
-// vectorsOf returns the published descriptor of feature vectors. It is empty if events have no features.
-func vectorsOf(s settings.Settings, m streams.Model) (score.Descriptor, error) {
-	if !score.Hashes(m.Events.Body) {
-		return score.Descriptor{}, nil
-	}
-	text, err := s.Descriptor(m)
+// openStore opens the local store of the deployment.
+func (h Host) openStore(s settings.Settings, d changelog.Deployment, log *slog.Logger) (*local.Store, error) {
+	store, err := h.Store.Open(s.StateDir,
+		state.Identity{Cluster: d.Topics.Cluster, Name: s.Name, Topic: d.Topics.Input.ID})
 	if err != nil {
-		return score.Descriptor{}, err
+		return nil, fmt.Errorf("ORIEL_STATE_DIR: %w", err)
 	}
-	return score.ParseDescriptor(text)
+	if aside := store.SetAside(); aside != nil {
+		log.Warn("the local store was damaged and is set aside; the service restores a new one from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
+	}
+	return store, nil
 }
 
 // cancelled reports whether a command ended early because of a signal, which is not a failure.

@@ -19,19 +19,11 @@ import (
 // PrepareTopics creates and checks the topics, registers the schema of decisions, writes the manifests, and freezes the
 // registry's schemas except those with an id in leaveOut.
 func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []uint) error {
-	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	s, d, _, err := h.Load() // topics must not freeze settings for which no plan exists
 	if err != nil {
 		return err
 	}
-	model, err := h.Model(s)
-	if err != nil {
-		return err
-	}
-	if _, err := s.Guarantee(model); err != nil { // topics must not freeze settings for which no plan exists
-		return err
-	}
-	master, err := s.MasterKey(ctx)
-	if err != nil {
+	if d.Master, err = s.MasterKey(ctx); err != nil {
 		return err
 	}
 	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
@@ -40,19 +32,17 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	}
 	defer func() { _ = client.Close() }()
 	done := func(what string) { fmt.Fprintln(h.Stderr, what) }
-	c, err := s.DeploymentOf(model)
-	if err != nil {
-		return err
-	}
+	c := d.Config
+	d.Client = client
 	cluster, err := topics.Describe(ctx, client, c.Changelog)
 	if err != nil {
 		return err
 	}
-	s, model, opened, err := h.AsOpened(ctx, client, cluster.Topics[c.Changelog], master, s, model)
-	if err != nil {
+	d.Topics.Changelog = cluster.Topics[c.Changelog]
+	opened := false
+	if s, d.Model, opened, err = h.AsOpened(ctx, s, d); err != nil {
 		return err
 	}
-	d := changelog.Deployment{Client: client, Config: c, Model: model, Master: master}
 	if err := d.CheckStreams(ctx, inputPartitions); err != nil {
 		return err
 	}
@@ -83,22 +73,27 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err := freezeSchemas(ctx, s, d, leaveOut, done); err != nil {
 		return err
 	}
-	descriptor, err := s.Descriptor(d.Model)
-	if err != nil {
+	if err := publishDescriptor(ctx, s, d, done); err != nil {
 		return err
-	}
-	written, err := deployment.WriteDescriptor(ctx, client, c, d.Topics, descriptor)
-	if err != nil {
-		return err
-	}
-	if written {
-		done("published the descriptor in " + c.Descriptor)
 	}
 	if err := examineStreams(ctx, d, done); err != nil {
 		return err
 	}
 	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, d.Topics.Input.Partitions))
 	return nil
+}
+
+// publishDescriptor writes the descriptor to its topic, if the operator has one and the topic does not have it yet.
+func publishDescriptor(ctx context.Context, s settings.Settings, d changelog.Deployment, done func(what string)) error {
+	descriptor, err := s.Descriptor()
+	if err != nil {
+		return err
+	}
+	written, err := deployment.WriteDescriptor(ctx, d.Client, d.Config, d.Topics, descriptor)
+	if written {
+		done("published the descriptor in " + d.Config.Descriptor)
+	}
+	return err
 }
 
 // examineStreams makes the checks with which `oriel run` takes the streams over, without taking events again. Like

@@ -34,7 +34,7 @@ func NewBubble(
 ) *Bubble {
 	t.Helper()
 	if model == nil {
-		model = settings.Settings.Model
+		model = Host().Model
 	}
 	b := &Bubble{Setup: Setup{T: t, Client: on.Client(), Name: "late"}, Broker: on, model: model}
 	key := filepath.Join(t.TempDir(), "master.key")

@@ -27,10 +27,7 @@ func DecoderOf(config string, environ []string, frozen func() (state.Schemas, er
 			return nil
 		}
 	}
-	c, err := s.EventConfig()
-	if err != nil {
-		return nil
-	}
+	c := s.EventConfig()
 	if writers := s.Writers(); writers != nil {
 		known, err := frozen()
 		if err != nil {

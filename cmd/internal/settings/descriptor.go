@@ -6,29 +6,24 @@ import (
 	"oriel/cmd/internal/score"
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/pipeline/streams"
 )
 
 // Descriptor returns the descriptor that the deployment publishes. It has the operator's own members and, for events
 // with features, how feature vectors are made and how much noise weights have. It is nil if the deployment has nothing
 // to describe.
-func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
-	operator := m.Learner.Operator()
-	if !score.Hashes(m.Events.Body) {
+func (s Settings) Descriptor() ([]byte, error) {
+	operator := s.learner.Operator()
+	if !score.Hashes(s.decoding.Body) {
 		return operators.DescriptorOf(operator), nil
 	}
 	var deviation func(uint64) float64
-	if l, ok := m.Learner.(interface {
-		Deviation() (mechanisms.Deviation, error)
-	}); ok {
-		if d, err := l.Deviation(); err == nil { // noise that is not Gaussian has no deviation
-			// the noise of a tree changes abruptly from step to step, so all steps get its steady state
-			if deviation = d.At; s.facts().Structure == mechanisms.Tree {
-				deviation = func(uint64) float64 { return d.SteadyState() }
-			}
+	if d, err := s.learner.Deviation(); err == nil { // noise that is not Gaussian has no deviation
+		// the noise of a tree changes abruptly from step to step, so all steps get its steady state
+		if deviation = d.At; s.facts().Structure == mechanisms.Tree {
+			deviation = func(uint64) float64 { return d.SteadyState() }
 		}
 	}
-	d, err := score.Describe(operator, m.Events, deviation, s.Batch)
+	d, err := score.Describe(operator, s.decoding, deviation, s.Batch)
 	if err != nil {
 		return nil, err
 	}

@@ -23,11 +23,7 @@ func describing(t *testing.T, more ...string) (Settings, score.Descriptor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := s.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := s.Descriptor(m)
+	text, err := s.Descriptor()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +45,7 @@ func TestDescriptorHasTheNoiseOfWeights(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, d := describing(t, more...)
-			learner, err := s.Learner()
-			if err != nil {
-				t.Fatal(err)
-			}
+			learner := s.Learner()
 			params, err := learner.Params()
 			if err != nil {
 				t.Fatal(err)
@@ -95,10 +88,7 @@ func TestDescriptorHasTheNoiseOfWeights(t *testing.T) {
 func TestDescriptorTableIsTheFunction(t *testing.T) {
 	for _, more := range [][]string{{"ORIEL_WINDOW=1024"}, {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=4096"}} {
 		s, d := describing(t, more...)
-		learner, err := s.Learner()
-		if err != nil {
-			t.Fatal(err)
-		}
+		learner := s.Learner()
 		release, err := learner.Deviation()
 		if err != nil {
 			t.Fatal(err)
@@ -120,10 +110,7 @@ func TestDescriptorHasTheMapping(t *testing.T) {
 	if want := `{"label":"/late\u003e15","features":["carrier","/way/distance:number"]}`; string(d.Map) != want {
 		t.Fatalf("%s, want %s", d.Map, want)
 	}
-	ours, err := s.EventConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := s.EventConfig()
 	theirs, err := d.Events(s.MaxRecordBytes)
 	if err != nil {
 		t.Fatal(err)
@@ -151,10 +138,7 @@ func TestDescriptorHasTheMapping(t *testing.T) {
 // number's name.
 func TestDescriptorNamesCoordinates(t *testing.T) {
 	s, d := describing(t, "ORIEL_WINDOW=16", "ORIEL_FEATURES_NORM=none")
-	c, err := s.EventConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := s.EventConfig()
 	decoder, err := event.OpenDecoder(c)
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,8 @@
 //
 // The settings of every operator are the rows of one table (rows.go), each bound to its field of Settings. The settings
 // of the chosen operator are rows of its operators.Definition (cmd/internal/registry). All problems are reported
-// together, each with its variable. A variable of a feature that this version lacks, a setting of another operator, and
-// a name that does not exist are errors, because a misspelt privacy setting must never be ignored. Every command
+// together, each with its variable. A setting of another operator and a name that does not exist are errors, because a
+// misspelt privacy setting must never be ignored. Every command
 // refuses an invalid value of any setting. A command requires only the groups that it uses (Need), and checks how their
 // settings fit together. deploy/SETTINGS.md, `oriel config`, the help of `oriel run` and the canonical configuration are
 // made from the rows.

@@ -15,7 +15,6 @@ import (
 	"oriel/operators"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
@@ -108,7 +107,7 @@ func password(file string) (string, error) {
 const transactionBytes = 32 << 20
 
 // Deployment returns the names and intervals for the pipeline. Names that are not set are derived from the deployment's
-// name.
+// name. The topics that only some operators have are there if the settings were loaded with the group Operator.
 func (s Settings) Deployment() deployment.Config {
 	c := deployment.Config{
 		Name: s.Name, Group: cmp.Or(s.Group, s.Name), Input: s.InputTopic,
@@ -122,6 +121,17 @@ func (s Settings) Deployment() deployment.Config {
 	}
 	if s.Stream == wholeTopic {
 		c.Order, c.OtherSequencer = cmp.Or(s.OrderTopic, s.Name+".order"), s.Sequencer == otherSequencer
+	}
+	operator := s.learner.Operator()
+	if operator == nil {
+		return c
+	}
+	c.FixedPartitions = s.UserID != "" && !c.WholeTopic()
+	if output := operators.SecondTopicOf(operator); output != nil {
+		c.Second = cmp.Or(s.SecondTopic, s.Name+"."+output.Suffix)
+	}
+	if s.describes(operator) {
+		c.Descriptor = cmp.Or(s.DescriptorTopic, s.Name+".descriptor")
 	}
 	return c
 }
@@ -140,32 +150,17 @@ func (s *Settings) readStart(p *operators.Problems, needed bool) {
 	}
 }
 
-// DeploymentOf returns the result of Deployment with the topics that only some operators have.
-func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
-	c := s.Deployment()
-	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
-	var errs []error
-	name := func(setting, given, otherwise string, has bool) string {
-		switch {
-		case has:
-			return cmp.Or(given, otherwise)
-		case given != "":
-			errs = append(errs, fmt.Errorf("%s: set, but the operator has nothing to publish there", setting))
-		}
-		return ""
-	}
-	operator := m.Learner.Operator()
-	output := operators.SecondTopicOf(operator)
-	suffix := ""
-	if output != nil {
-		suffix = output.Suffix
-	}
-	c.Second = name("ORIEL_SECOND_TOPIC", s.SecondTopic, s.Name+"."+suffix, output != nil)
-	c.Descriptor = name(
-		"ORIEL_DESCRIPTOR_TOPIC", s.DescriptorTopic, s.Name+".descriptor",
-		operators.DescriptorOf(operator) != nil || score.Hashes(m.Events.Body),
-	)
-	return c, invalid(errs...)
+// checkTopics refuses names of topics that the operator does not have.
+func (s Settings) checkTopics(p *operators.Problems) {
+	const idle = "set, but the operator has nothing to publish there"
+	operator := s.learner.Operator()
+	p.Want("SECOND_TOPIC", s.SecondTopic == "" || operators.SecondTopicOf(operator) != nil, idle)
+	p.Want("DESCRIPTOR_TOPIC", s.DescriptorTopic == "" || s.describes(operator), idle)
+}
+
+// describes reports whether the deployment publishes a descriptor.
+func (s Settings) describes(operator operators.Operator) bool {
+	return operators.DescriptorOf(operator) != nil || score.Hashes(s.decoding.Body)
 }
 
 // LettersDeployment returns the result of Deployment with the consumer group of `oriel letters`.

@@ -113,8 +113,7 @@ func invalid(errs ...error) error {
 	return nil
 }
 
-// unknown reports variables that do not exist, variables of operators that are not chosen, and variables of features
-// that this version lacks.
+// unknown reports variables that do not exist, and variables of operators that are not chosen.
 func unknown(table registry.Table, chosen string, given map[string]string) []error {
 	known := map[string]bool{}
 	for _, r := range new(Settings).rows() {
@@ -124,14 +123,12 @@ func unknown(table registry.Table, chosen string, given map[string]string) []err
 	var errs []error
 	for name := range given {
 		short := strings.TrimPrefix(name, prefix)
-		owners, feature := table.Owners(short), later[short]
+		owners := table.Owners(short)
 		switch {
 		case known[name], slices.Contains(owners, chosen), len(owners) > 0 && !found:
 		case len(owners) > 0:
 			errs = append(errs,
 				fmt.Errorf("%s: not a setting of ORIEL_OPERATOR=%s, but of %s", name, chosen, strings.Join(owners, ", ")))
-		case feature != "":
-			errs = append(errs, fmt.Errorf("%s: this version does not have %s", name, feature))
 		default:
 			errs = append(errs, fmt.Errorf("%s: no such setting; `oriel run --help` lists them", name))
 		}

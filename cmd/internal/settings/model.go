@@ -7,13 +7,17 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
+	"oriel/operators"
 	"oriel/pipeline/streams"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
 
-// EventConfig returns the configuration of the decoder of events.
-func (s Settings) EventConfig() (event.Config, error) {
+// EventConfig returns the configuration of the decoder of events. The settings must have been loaded with the group
+// Events or Operator.
+func (s Settings) EventConfig() event.Config { return s.decoding }
+
+func (s Settings) newDecoding() (event.Config, error) {
 	ranges, err := event.ParseRanges(s.FeaturesRange)
 	if err != nil {
 		return event.Config{}, fmt.Errorf("ORIEL_FEATURES_RANGE: %w", err)
@@ -27,7 +31,7 @@ func (s Settings) EventConfig() (event.Config, error) {
 		c.Unknown = event.UnknownIsFree
 	}
 	if c.Foreign, err = s.foreign(c); err != nil {
-		return c, invalid(err)
+		return c, err
 	}
 	return c, c.Validate()
 }
@@ -38,19 +42,14 @@ func (s Settings) Encoding() decision.Encoding {
 	return e
 }
 
-// Model returns the configured operator for the pipeline.
-func (s Settings) Model() (streams.Model, error) {
-	events, errEvents := s.EventConfig()
-	learner, errLearner := s.Learner()
-	if err := invalid(errEvents, errLearner); err != nil {
-		return streams.Model{}, err
-	}
+// Model returns the configured operator for the pipeline. The settings must have been loaded with the group Operator.
+func (s Settings) Model() streams.Model {
 	return streams.Model{
 		Settings: s.Canonical(), Texts: s.texts(),
-		Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
+		Events: s.decoding, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
 		SchemaID:  uint32(s.DecisionsSchemaID),
-		Semantics: streams.Semantics, Learner: learner, Writers: s.Writers(),
-	}, nil
+		Semantics: streams.Semantics, Learner: s.learner, Writers: s.Writers(),
+	}
 }
 
 // Guarantee returns the guarantee that every stream of the deployment states with this model. It fails if no
@@ -71,22 +70,27 @@ func (s Settings) Guarantee(m streams.Model) (protection.Guarantee, error) {
 	return g, nil
 }
 
-// Learner returns the operator and its mechanism, for commands that need no events.
-func (s Settings) Learner() (streams.Learner, error) {
+// Learner returns the operator and its mechanism. The settings must have been loaded with the group Operator.
+func (s Settings) Learner() streams.Learner { return s.learner }
+
+func (s Settings) newLearner(operator operators.Operator) (streams.Learner, error) {
 	m := mechanisms.Config{
 		Name: s.Mechanism, Batch: s.Batch, Terms: s.Terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
 	}
 	if s.facts().Structure == mechanisms.Filter {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles
 	}
-	learner, err := streams.NewLearner(s.operator, m)
+	learner, err := streams.NewLearner(operator, m)
+	if err == nil {
+		m = learner.Mechanism()
+		if s.facts().Structure == mechanisms.Selection && m.Draws == (mechanisms.Draws{}) {
+			return learner, fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s makes no draws by sums; set ORIEL_MECHANISM=blt",
+				s.Mechanism, s.Operator)
+		}
+		err = m.Validate()
+	}
 	if err != nil {
-		return learner, err
+		return learner, fmt.Errorf("ORIEL_MECHANISM=%s: %w", s.Mechanism, err)
 	}
-	m = learner.Mechanism()
-	if s.facts().Structure == mechanisms.Selection && m.Draws == (mechanisms.Draws{}) {
-		return learner, invalid(fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s makes no draws by sums; set ORIEL_MECHANISM=blt",
-			s.Mechanism, s.Operator))
-	}
-	return learner, m.Validate()
+	return learner, nil
 }

@@ -82,7 +82,7 @@ func take(given map[string]string, definition operators.Definition) map[string]s
 // EmitAll returns the same settings with an operator that publishes every decision that it computes. The result of
 // Canonical stays the same.
 func (s Settings) EmitAll() Settings {
-	s.operator = operators.EmitAllOf(s.operator)
+	s.learner = s.learner.EmitAll()
 	return s
 }
 
@@ -101,8 +101,9 @@ func (s *Settings) configure(p *operators.Problems, definition operators.Definit
 		return
 	}
 	s.events, s.eventsOf = definition.Events(s.values), definition.Name
-	if s.mapping != nil && p.Err() == nil {
-		if _, err := s.EventConfig(); err != nil {
+	var err error
+	if p.Err() == nil {
+		if s.decoding, err = s.newDecoding(); err != nil {
 			p.Add(err)
 		}
 	}
@@ -111,7 +112,13 @@ func (s *Settings) configure(p *operators.Problems, definition operators.Definit
 	}
 	s.checkKeyed(p)
 	operator, err := definition.New(s.values)
-	if s.operator = operator; p.Err() == nil && err != nil {
+	if p.Err() == nil && err == nil {
+		s.learner, err = s.newLearner(operator)
+	}
+	if p.Err() == nil && err == nil && slices.Contains(needs, Deployment) {
+		s.checkTopics(p)
+	}
+	if p.Err() == nil && err != nil {
 		p.Add(err)
 	}
 }

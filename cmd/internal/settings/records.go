@@ -82,7 +82,10 @@ func (s Settings) IsText() bool { return s.Format == recordschema.JSON && !s.fra
 // Lines returns the same settings for the lines of a file. Lines are JSON, also if the topic's records are not: their
 // members have the names that the mapping uses for the schema's fields.
 func (s Settings) Lines() Settings {
-	s.lines = true
+	s.lines, s.decoding.Foreign = true, nil
+	if s.mapping != nil {
+		s.decoding.Foreign = s.mapping.Opener(mapping.JSON(s.decoding.Unknown))
+	}
 	return s
 }
 
@@ -94,12 +97,6 @@ func (s Settings) foreign(c event.Config) (func(event.Config) (event.Decoder, er
 		if _, err := m.Compile(c); err != nil {
 			return nil, mapping.Prefixed(prefix+"MAP", err)
 		}
-	}
-	switch {
-	case s.lines && m == nil:
-		return nil, nil
-	case s.lines:
-		return m.Opener(open), nil
 	}
 	switch {
 	case s.fromRegistry(): // no schema is frozen yet, or the caller supplies them, as Writers does

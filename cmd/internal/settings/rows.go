@@ -32,7 +32,8 @@ func (s *Settings) connectionRows() []row {
 		{name: "TLS_KEY_FILE", value: &s.TLSKeyFile, unit: "file", text: "PEM key of the client certificate"},
 		{
 			name: "SASL_MECHANISM", value: &s.SASLMechanism,
-			unit: "name", choices: []string{"plain", "scram-sha-256", "scram-sha-512", oauthBearer}, text: "mechanism to log in to the brokers; no login when empty",
+			unit: "name", choices: []string{"plain", "scram-sha-256", "scram-sha-512", oauthBearer},
+			text: "mechanism to log in to the brokers; no login when empty",
 		},
 		{name: "SASL_USER", value: &s.SASLUser, unit: "name", text: "user to log in as"},
 		{name: "SASL_PASSWORD_FILE", value: &s.SASLPasswordFile, unit: "file", limits: "mode as ORIEL_MASTER_KEY_FILE", text: "file with the password, one line; refused if others may read the file"},
@@ -93,7 +94,8 @@ func (s *Settings) serviceRows() []row {
 		},
 		{
 			name: "SESSION_TIMEOUT", value: &s.SessionTimeout, wrong: unless(s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9, "%v: not within 1s to 30m", s.SessionTimeout),
-			unit: "duration", limits: "the broker's limits, 6s to 30m by default", initial: "6s", text: "a member that is silent for this long loses its partitions",
+			unit: "duration", limits: "the broker's limits, 6s to 30m by default", initial: "6s",
+			text: "a member that is silent for this long loses its partitions",
 		},
 		{name: "MEMORY_LIMIT", value: &s.MemoryLimit, wrong: within(s.MemoryLimit, int(deployment.LeastMemory), int(deployment.MostMemory)), unit: "bytes", limits: "83886080 to 1099511627776", initial: "134217728", text: "greatest size of fetched events and computed decisions in the process. It never changes a decision"},
 		{
@@ -102,7 +104,8 @@ func (s *Settings) serviceRows() []row {
 		},
 		{
 			name: "LOG_LEVEL", value: &s.LogLevel,
-			unit: "name", choices: []string{"debug", "info", "warn", "error"}, initial: "info", text: "lowest level that is logged",
+			unit: "name", choices: []string{"debug", "info", "warn", "error"}, initial: "info",
+			text: "lowest level that is logged",
 		},
 		{
 			name: "LOG_FORMAT", value: &s.LogFormat,
@@ -141,7 +144,8 @@ func (s *Settings) privacyRows() []row {
 		},
 		{
 			name: "HORIZON", value: &s.Horizon, frozen: s.rounds(),
-			unit: "steps", limits: "≥ 1 with ORIEL_WINDOW=horizon, which needs it", initial: "0", text: "number of steps after which each stream ends",
+			unit: "steps", limits: "≥ 1 with ORIEL_WINDOW=horizon, which needs it", initial: "0",
+			text: "number of steps after which each stream ends",
 		},
 		{
 			name: "MEMORY", value: &s.Memory, frozen: only(s.decays(), s.Memory), wrong: unless(s.Memory == 0 || s.Memory >= decay.MinMemory && s.Memory <= decay.MaxMemory, "%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory),
@@ -189,11 +193,13 @@ func (s *Settings) recordsRows() []row {
 		{name: "SCHEMA_REGISTRY_CA_FILE", value: &s.SchemaRegistryCAFile, unit: "file", text: "PEM certificates of the authorities that sign the registry's certificate; the system's when empty"},
 		{name: "DECISIONS_FORMAT", value: &s.DecisionsFormat, frozen: only(s.Encoding() != decision.JSON, s.DecisionsFormat), unit: "name", choices: decision.Encodings[:], initial: "json", text: "encoding of decisions: a line of JSON, or shorter and faster, schemas/decision.proto or schemas/decision.avsc. oriel tail reads all three"},
 		{
-			name: "DECISIONS_SCHEMA_ID", value: &s.DecisionsSchemaID, frozen: only(s.DecisionsSchemaID != 0, s.DecisionsSchemaID), wrong: within(s.DecisionsSchemaID, 0, math.MaxInt32),
+			name: "DECISIONS_SCHEMA_ID", value: &s.DecisionsSchemaID,
+			frozen: only(s.DecisionsSchemaID != 0, s.DecisionsSchemaID), wrong: within(s.DecisionsSchemaID, 0, math.MaxInt32),
 			unit: "id", limits: "0 to 2147483647; with ORIEL_DECISIONS_FORMAT=protobuf or avro", initial: "0", text: "id in Confluent's header of decisions; 0: no header. Not set: with ORIEL_SCHEMA_REGISTRY, oriel topics registers the schema",
 		},
 		{
-			name: "MAX_RECORD_BYTES", value: &s.MaxRecordBytes, decodes: true, frozen: s.MaxRecordBytes, wrong: within(s.MaxRecordBytes, 1, 100<<20),
+			name: "MAX_RECORD_BYTES", value: &s.MaxRecordBytes, decodes: true,
+			frozen: s.MaxRecordBytes, wrong: within(s.MaxRecordBytes, 1, 100<<20),
 			unit: "bytes", limits: "1 to 104857600", initial: "1048576", text: "a longer record becomes a null event",
 		},
 		{name: "MAP", value: &s.Map, frozen: only(s.mapping != nil, fmt.Sprintf("sha256:%x", s.mapDigest)), unit: "JSON or file", limits: "1 to 1048576 bytes", text: "mapping from your records to members of events: a JSON object, or a file with one. See deploy/MAPPING.md"},

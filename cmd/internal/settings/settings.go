@@ -7,6 +7,8 @@ import (
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
 	"oriel/pipeline/deployment"
+	"oriel/pipeline/streams"
+	"oriel/schemas/event"
 	"oriel/schemas/mapping"
 )
 
@@ -61,18 +63,9 @@ type Settings struct {
 	mapping   *mapping.Mapping     // nil: events have the operator's own form
 	mapText   string               // document of ORIEL_MAP without white space around it; "": none
 	mapDigest [sha256.Size]byte
-	values    *operators.Values  // settings of the operator
-	events    operators.Events   // settings of the groups Events and Operator
-	eventsOf  string             // name of the operator that values belongs to
-	operator  operators.Operator // set if the group Operator is loaded; otherwise nil
-}
-
-// later maps reserved variables to the features to which they belong. This version lacks these features. It refuses the
-// variables with an error that names the feature.
-var later = map[string]string{
-	"LEDGER_TOPIC":    "the ledger across deployments",
-	"STREAM_KEYS":     "streams by key",
-	"EPSILON_CEILING": "the ledger across deployments",
-	"ESCROW_KEY_FILE": "escrowed secrets",
-	"HTTP_TOKEN_FILE": "a token that guards the HTTP server",
+	values    *operators.Values // settings of the operator
+	events    operators.Events  // with the groups Events and Operator
+	decoding  event.Config      // with the groups Events and Operator
+	eventsOf  string            // name of the operator that values belongs to
+	learner   streams.Learner   // the operator and its mechanism, with the group Operator
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms/protection"
-	"oriel/operators"
-	"oriel/pipeline/streams"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the settings table into deploy/SETTINGS.md")
@@ -42,11 +40,7 @@ func TestTheSettingsTableIsThatOfTheCode(t *testing.T) {
 }
 
 func guarantee(s Settings) (protection.Guarantee, error) {
-	m, err := s.Model()
-	if err != nil {
-		return protection.Guarantee{}, err
-	}
-	return s.Guarantee(m)
+	return s.Guarantee(s.Model())
 }
 
 func minimal() []string {
@@ -91,7 +85,6 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 	f("ORIEL_MEMORY: 134217728: not within 2 to 1048576", "ORIEL_MEMORY=134217728")
 	f("ORIEL_MEMORY_LIMIT: 1: not within 83886080 to", "ORIEL_MEMORY_LIMIT=1")
 	f("ORIEL_EPSILLON: no such setting", "ORIEL_EPSILLON=1")
-	f("ORIEL_STREAM_KEYS: this version does not have", "ORIEL_STREAM_KEYS=a,b")
 	f("ORIEL_USER_SEPARATION: set, but ORIEL_USER_ID", "ORIEL_USER_SEPARATION=5")
 	f("ORIEL_USER_SEPARATION: not set", "ORIEL_USER_ID=key")
 	f("ORIEL_USER_SEPARATION: separation 200000 times batch 1: above", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=200000")
@@ -182,50 +175,33 @@ func TestAWholeTopicHasItsOwnLine(t *testing.T) {
 	}
 }
 
-// published is an operator that has a second topic and a descriptor, if these fields are set.
-type published struct {
-	operators.Operator
-	second     *operators.Output
-	descriptor []byte
-}
-
-func (o published) SecondTopic() *operators.Output { return o.second }
-
-func (o published) Descriptor() []byte { return o.descriptor }
-
-// opener opens no machine, because DeploymentOf asks it only for its operator.
-type opener struct {
-	streams.Opener
-	operator operators.Operator
-}
-
-func (o opener) Operator() operators.Operator { return o.operator }
-
-// TestSecondTopicFollowsTheOperator checks that the name of the operator's second topic follows from the deployment's
-// name. A second topic must be refused for an operator that has none.
-func TestSecondTopicFollowsTheOperator(t *testing.T) {
-	of := func(o published) streams.Model { return streams.Model{Learner: opener{operator: o}} }
-	plain, plays := of(published{}), of(published{second: &operators.Output{Suffix: "plays"}})
+// TestTopicsFollowTheOperator checks that the names of the topics that only some operators have follow from the
+// deployment's name. Such a name must be refused for an operator that has nothing to publish there.
+func TestTopicsFollowTheOperator(t *testing.T) {
+	portfolio := append(minimal(), "ORIEL_LOSS=portfolio", "ORIEL_SET=simplex")
+	plays := ofPlanted("ORIEL_NAME=n", "ORIEL_INPUT_TOPIC=i", "ORIEL_MASTER_KEY_FILE=k")
 	for _, c := range []struct {
-		given string
-		model streams.Model
-		want  string
-	}{{"", plain, ""}, {"", plays, "late.plays"}, {"mine", plays, "mine"}} {
-		deployment, err := Settings{Name: "late", SecondTopic: c.given}.DeploymentOf(c.model)
-		if err != nil || deployment.Second != c.want {
-			t.Errorf("given %q: %q, %v; want %q", c.given, deployment.Second, err, c.want)
+		environ            []string
+		second, descriptor string
+		refused            string
+	}{
+		{environ: plays, second: "n.plays", descriptor: "n.descriptor"},
+		{
+			environ: append(plays, "ORIEL_SECOND_TOPIC=mine", "ORIEL_DESCRIPTOR_TOPIC=about"),
+			second:  "mine", descriptor: "about",
+		},
+		{environ: minimal(), descriptor: "n.descriptor"}, // of feature vectors
+		{environ: append(minimal(), "ORIEL_SECOND_TOPIC=mine"), refused: "ORIEL_SECOND_TOPIC: set, but"},
+		{environ: portfolio},
+		{environ: append(portfolio, "ORIEL_DESCRIPTOR_TOPIC=mine"), refused: "ORIEL_DESCRIPTOR_TOPIC: set, but"},
+	} {
+		s, err := LoadOf(both, c.environ, Deployment, Events, Operator)
+		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%v: %v", c.environ, err)
 		}
-	}
-	about := of(published{descriptor: []byte("{}")})
-	if c, err := (Settings{Name: "late"}).DeploymentOf(about); err != nil || c.Descriptor != "late.descriptor" ||
-		c.Second != "" {
-		t.Errorf("%+v, %v", c, err)
-	}
-	if _, err := (Settings{Name: "late", DescriptorTopic: "mine"}).DeploymentOf(plays); err == nil || !strings.Contains(err.Error(), "ORIEL_DESCRIPTOR_TOPIC") {
-		t.Errorf("a topic for a descriptor that there is not: %v", err)
-	}
-	if _, err := (Settings{Name: "late", SecondTopic: "mine"}).DeploymentOf(plain); err == nil || !strings.Contains(err.Error(), "ORIEL_SECOND_TOPIC") {
-		t.Errorf("a second topic without an output: %v", err)
+		if d := s.Deployment(); err == nil && (d.Second != c.second || d.Descriptor != c.descriptor) {
+			t.Errorf("%v: %+v", c.environ, d)
+		}
 	}
 }
 

@@ -27,39 +27,39 @@ type row struct {
 	// is set.
 	wrong error
 
-	// frozen is the value in the canonical configuration. A line is written unless it is nil, so a setting that is added to
-	// existing deployments must be nil while it is not set. frozenAs is the name in the line; empty: name.
+	// frozen is the value in the canonical configuration. A line is written unless it is nil, so a setting that is
+	// added to existing deployments must be nil while it is not set. frozenAs is the name in the line; empty: name.
 	frozen   any
 	frozenAs string
 }
 
-// read sets the field to the value of a setting.
-func (r row) read(given string) (err error) {
+// read sets the field to the value of a text.
+func (r row) read(written string) (err error) {
 	switch v := r.value.(type) {
 	case *string:
-		*v = given
+		*v = written
 	case *[]string:
-		for entry := range strings.SplitSeq(given, ",") {
+		for entry := range strings.SplitSeq(written, ",") {
 			*v = append(*v, strings.TrimSpace(entry))
 		}
 	case *bool:
-		*v, err = parseFlag(given)
+		*v, err = parseFlag(written)
 	case *float64:
-		*v, err = text.ParseNumber(given)
+		*v, err = text.ParseNumber(written)
 	case *uint64:
-		*v, err = text.ParseCount(given)
+		*v, err = text.ParseCount(written)
 	case *int:
-		*v, err = text.ParseInt(given)
+		*v, err = text.ParseInt(written)
 	case *time.Duration:
-		*v, err = ParseDuration(given)
+		*v, err = ParseDuration(written)
 	default:
 		panic(fmt.Sprintf("BUG: settings: %s has a field of type %T", r.name, r.value))
 	}
 	return err
 }
 
-func parseFlag(text string) (bool, error) {
-	flag, err := strconv.ParseBool(text)
+func parseFlag(written string) (bool, error) {
+	flag, err := strconv.ParseBool(written)
 	if err != nil {
 		err = errors.New("not true or false")
 	}

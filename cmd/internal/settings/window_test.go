@@ -40,10 +40,7 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 		{[]string{"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=64"}, 0, 0, "lifetime"},
 	} {
 		s := loaded(t, test.lines...)
-		learner, err := s.Learner()
-		if err != nil {
-			t.Fatalf("%v: %v", test.lines, err)
-		}
+		learner := s.Learner()
 		m := learner.Mechanism()
 		wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64")
 		if wants != (m.Scope.Figures().Memory == 64) ||
@@ -92,20 +89,14 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 		"ORIEL_USER_WINDOW=0100",
 	}
 	s := loaded(t, lines...)
-	learner, err := s.Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := s.Learner()
 	m := learner.Mechanism()
 	user := protection.User{Exchange: dp.Replace, Separation: 5, Steps: 100}
 	if m.Terms != (protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: user}) ||
 		!strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
 		t.Errorf("%+v; canonical configuration %s", m, s.Canonical())
 	}
-	model, err := s.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := s.Model()
 	if extras := learner.Operator().Extras(); len(extras) != 2 || extras[1].Name != "user_window" {
 		t.Errorf("decisions have %v", extras)
 	}
@@ -127,10 +118,9 @@ func TestHorizonHasNoAgeWeight(t *testing.T) {
 		"0.3": {"ORIEL_MECHANISM=blt"},
 	} {
 		s := loaded(t, lines...)
-		learner, err := s.Learner()
-		if m := learner.Mechanism(); err != nil || (m.AgeWeight == 0) != (want == "0") ||
+		if m := s.Learner().Mechanism(); (m.AgeWeight == 0) != (want == "0") ||
 			strings.Contains(s.Canonical(), "\nAGE_WEIGHT=0\n") != (want == "0") {
-			t.Errorf("%v: age weight %g, %v", lines, learner.Mechanism().AgeWeight, err)
+			t.Errorf("%v: age weight %g", lines, m.AgeWeight)
 		}
 	}
 }
@@ -152,11 +142,8 @@ func TestOnceNeedsNoWindow(t *testing.T) {
 // TestDrawsAreForRulesThatDraw checks that the mechanism named draws is refused for operators that do not decide by the
 // exponential mechanism.
 func TestDrawsAreForRulesThatDraw(t *testing.T) {
-	s, err := Load(append(minimal(), "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9"), all...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Learner(); err == nil ||
+	_, err := Load(append(minimal(), "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9"), all...)
+	if err == nil ||
 		!strings.Contains(err.Error(), "ORIEL_MECHANISM: draws: releases nothing but draws") {
 		t.Errorf("coco draws: %v", err)
 	}

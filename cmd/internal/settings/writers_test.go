@@ -63,10 +63,7 @@ func TestFrozenSchemasDecode(t *testing.T) {
 		},
 	} {
 		s := fromARegistry(t, format, c.more...)
-		model, err := s.Model()
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := s.Model()
 		decode := func(frozen state.Schemas, offset int64, record []byte) (e event.Event, code text.Code) {
 			t.Helper()
 			d, err := model.Writers(frozen)(model.Events)
@@ -95,7 +92,7 @@ func TestFrozenSchemasDecode(t *testing.T) {
 			t.Errorf("%s: without schemas: %v", format, code)
 		}
 		broken := append(c.frozen[:1:1], state.Schemas{{ID: 9, Text: "no schema"}}...)
-		_, err = model.Writers(broken)(model.Events)
+		_, err := model.Writers(broken)(model.Events)
 		if said := fmt.Sprint(err); !strings.Contains(said, "schema 9") || strings.Contains(said, ".proto") {
 			t.Errorf("%s: a schema that is none: %v", format, err)
 		}
@@ -144,12 +141,9 @@ func TestVersionsWithoutEventsAreRefused(t *testing.T) {
 		{"the label has become a time", "protobuf", `"label":"late","features":["cents"]`, proto("bool late = 1; int64 cents = 2;"), `syntax = "proto3"; import "google/protobuf/timestamp.proto"; message Order { google.protobuf.Timestamp late = 1; }`, "label: path /late: no record of this schema has a number there"},
 		{"the filter keeps none", "protobuf", `"where":"cents>3","label":"late","features":["cents"]`, proto("bool late = 1; int64 cents = 2;"), proto("bool late = 1;"), "where: path /cents"},
 	} {
-		model, err := fromARegistry(t, c.format, "ORIEL_MAP={"+c.mapped+"}").Model()
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := fromARegistry(t, c.format, "ORIEL_MAP={"+c.mapped+"}").Model()
 		added := state.Schema{ID: 2, Text: c.next, Since: []state.SchemaSince{}}
-		_, err = model.Writers(state.Schemas{{ID: 1, Text: c.first}, added})(model.Events)
+		_, err := model.Writers(state.Schemas{{ID: 1, Text: c.first}, added})(model.Events)
 		said := fmt.Sprint(err)
 		if c.want == "" && err != nil ||
 			c.want != "" && (!strings.Contains(said, "schema id 2: ") || !strings.Contains(said, c.want)) {
@@ -169,10 +163,7 @@ func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 	first := state.Schemas{of(1, "", nil), of(2, `,{"name":"cents","type":"long","default":5}`, nil)}
 	more := append(first[:2:2], of(3, `,{"name":"cents","type":"long","default":9}`, []state.SchemaSince{{Partition: 0, Offset: 7}}))
 	again := append(first[:2:2], of(3, `,{"name":"cents","type":"long","default":9}`, []state.SchemaSince{}))
-	model, err := fromARegistry(t, "avro", `ORIEL_MAP={"label":"late","features":["cents"]}`).Model()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := fromARegistry(t, "avro", `ORIEL_MAP={"label":"late","features":["cents"]}`).Model()
 	said := func(frozen state.Schemas, record []byte) string {
 		t.Helper()
 		d, err := model.Writers(frozen)(model.Events)

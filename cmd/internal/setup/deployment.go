@@ -97,112 +97,129 @@ func (a Answers) dimension() int {
 // Line is a line of the settings file: a setting, or a comment if Name is empty.
 type Line struct{ Name, Value, Comment string }
 
+// sheet collects the lines of a settings file.
+type sheet []Line
+
+func (s *sheet) add(name, value, comment string) {
+	*s = append(*s, Line{"ORIEL_" + name, value, comment})
+}
+
+func (s *sheet) title(text string) { *s = append(*s, Line{Comment: text}) }
+
+// given adds settings of the form NAME=value, all with the same comment.
+func (s *sheet) given(settings []string, comment string) {
+	for _, text := range settings {
+		name, value, _ := strings.Cut(text, "=")
+		*s = append(*s, Line{name, value, comment})
+	}
+}
+
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // lines returns the settings of a deployment, each with a comment. more has additional settings, NAME=value.
 func (a Answers) lines(more []string) []Line {
-	lines := []Line{{Comment: "Kafka"}}
-	add := func(name, value, comment string) { lines = append(lines, Line{"ORIEL_" + name, value, comment}) }
-	title := func(text string) { lines = append(lines, Line{Comment: text}) }
-	for _, text := range a.Kafka {
-		name, value, _ := strings.Cut(text, "=")
-		lines = append(lines, Line{name, value, ""})
-	}
+	s := &sheet{}
+	s.title("Kafka")
+	s.given(a.Kafka, "")
 	if a.Single {
-		add("ALLOW_SINGLE_REPLICA", "true", "for a trial: a lost broker can lose acknowledged records, and the guarantee with them")
+		s.add("ALLOW_SINGLE_REPLICA", "true", "for a trial: a lost broker can lose acknowledged records, and the guarantee with them")
 	}
-	add("NAME", a.Name, "names the topics: "+a.Name+".decisions and others")
-	add("INPUT_TOPIC", a.Topic, "")
-	add("STREAM", "topic", "all partitions are one stream, with one guarantee")
-	add("START", a.Start, "where the first start begins to read")
-	title("How records are read")
-	for _, text := range a.Encoding.Settings() {
-		name, value, _ := strings.Cut(text, "=")
-		lines = append(lines, Line{name, value, ""})
-	}
-	add("MAP", a.Map, "public: it must be chosen without looking at private records")
-	title("What is learned")
+	s.add("NAME", a.Name, "names the topics: "+a.Name+".decisions and others")
+	s.add("INPUT_TOPIC", a.Topic, "")
+	s.add("STREAM", "topic", "all partitions are one stream, with one guarantee")
+	s.add("START", a.Start, "where the first start begins to read")
+	s.title("How records are read")
+	s.given(a.Encoding.Settings(), "")
+	s.add("MAP", a.Map, "public: it must be chosen without looking at private records")
+	s.title("What is learned")
+	a.learned(s)
+	s.given(more, "follows from the noise, not from data")
+	a.promised(s)
+	s.title("Where it runs")
+	s.add("STATE_DIR", a.State, "")
+	s.add("MASTER_KEY_FILE", a.Key, "keep a copy: without it the deployment cannot go on")
+	return *s
+}
+
+// learned adds the settings of the operator.
+func (a Answers) learned(s *sheet) {
 	switch a.Want {
 	case Classes:
-		add("OPERATOR", "coco", "a model that learns at every step")
-		add("UPDATE", "projection", "")
-		add("LOSS", "logistic", "log-odds of a label of two classes")
-		add("SET", "l2-ball", "")
-		add("RADIUS", "5", "longest vector of weights")
-		add("CLIP", "1", "longest gradient that counts; named features have norm 1")
+		s.add("OPERATOR", "coco", "a model that learns at every step")
+		s.add("UPDATE", "projection", "")
+		s.add("LOSS", "logistic", "log-odds of a label of two classes")
+		s.add("SET", "l2-ball", "")
+		s.add("RADIUS", "5", "longest vector of weights")
+		s.add("CLIP", "1", "longest gradient that counts; named features have norm 1")
 	case Value:
-		add("OPERATOR", "ridge", "regression weights, each with the deviation of its noise")
-		add("UPDATE", "moments", "")
-		add("LABEL_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
+		s.add("OPERATOR", "ridge", "regression weights, each with the deviation of its noise")
+		s.add("UPDATE", "moments", "")
+		s.add("LABEL_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
 	case Statistics:
-		add("OPERATOR", "aggregate", "numbers by cell, each with an interval")
+		s.add("OPERATOR", "aggregate", "numbers by cell, each with an interval")
 		if a.Cells != "" {
-			add("CELLS", a.Cells, "public: columns and their places")
+			s.add("CELLS", a.Cells, "public: columns and their places")
 		}
 		statistics := "count"
 		if a.Value.Name != "" {
-			add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
+			s.add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
 				"public: confirmed by you; values beyond are clamped to it")
 			statistics += ",sum,mean"
 		}
-		add("STATISTICS", cmp.Or(a.Statistics, statistics), "")
-		add("INCREMENTS", "true", "so that `oriel numbers --every 1h` has numbers by the hour; no matter of privacy")
+		s.add("STATISTICS", cmp.Or(a.Statistics, statistics), "")
+		s.add("INCREMENTS", "true", "so that `oriel numbers --every 1h` has numbers by the hour; no matter of privacy")
 	case Experiment:
-		add("OPERATOR", "aggregate", "an A/B test that may be looked at, and stopped, at any time")
-		add("CELLS", a.Cells, "public: the arms, the control first")
-		add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
+		s.add("OPERATOR", "aggregate", "an A/B test that may be looked at, and stopped, at any time")
+		s.add("CELLS", a.Cells, "public: the arms, the control first")
+		s.add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
 			"public: confirmed by you; the outcome is clamped to it")
-		add("STATISTICS", "count,mean", "")
+		s.add("STATISTICS", "count,mean", "")
 		column, _, _ := strings.Cut(a.Cells, "=")
-		add("ARMS", column, "")
-		add("ALWAYS_VALID", "0.05", "the probability that the bands of effects fail, at any look")
-		add("PROPENSITIES", a.Drawn.Propensities, "the probabilities with which arms are drawn; without them no effect can be shown to have a cause")
-		add("UNITS", "single", "confirmed by you: each unit, such as a visitor, sends one event")
-		add("NEAR", number(a.Drawn.Near), "your guess of the mean outcome, from public or older data")
-		add("TARGET", strconv.FormatUint(a.Drawn.Target, 10), "events after which the effect that you want is found with probability 0.8")
+		s.add("ARMS", column, "")
+		s.add("ALWAYS_VALID", "0.05", "the probability that the bands of effects fail, at any look")
+		s.add("PROPENSITIES", a.Drawn.Propensities, "the probabilities with which arms are drawn; without them no effect can be shown to have a cause")
+		s.add("UNITS", "single", "confirmed by you: each unit, such as a visitor, sends one event")
+		s.add("NEAR", number(a.Drawn.Near), "your guess of the mean outcome, from public or older data")
+		s.add("TARGET", strconv.FormatUint(a.Drawn.Target, 10), "events after which the effect that you want is found with probability 0.8")
 	case Choice:
-		add("OPERATOR", "arms", "decisions are plays; an event under the key of a play says what it cost")
-		add("ARMS", a.Arms, "")
-		add("LOSS_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
-		add("BATCH", "128", "answers until the next arm is chosen")
-		add("PLAYS", "256", "that go out at a time")
-		add("DELAY", "4", "steps that an answer may be late")
+		s.add("OPERATOR", "arms", "decisions are plays; an event under the key of a play says what it cost")
+		s.add("ARMS", a.Arms, "")
+		s.add("LOSS_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
+		s.add("BATCH", "128", "answers until the next arm is chosen")
+		s.add("PLAYS", "256", "that go out at a time")
+		s.add("DELAY", "4", "steps that an answer may be late")
 	}
 	if a.Want == Classes || a.Want == Value {
-		add("DIMENSION", strconv.Itoa(a.dimension()), "coordinates that names and texts of features are hashed to")
+		s.add("DIMENSION", strconv.Itoa(a.dimension()), "coordinates that names and texts of features are hashed to")
 		if len(a.Ranges) > 0 {
-			add("FEATURES_RANGE", Ranges(a.Ranges), "public: confirmed by you")
+			s.add("FEATURES_RANGE", Ranges(a.Ranges), "public: confirmed by you")
 		}
 	}
 	if a.Every > 0 {
-		add("EMIT_EVERY", strconv.FormatUint(a.Every, 10), "steps from decision to decision, as `oriel plan` advises; no matter of privacy")
+		s.add("EMIT_EVERY", strconv.FormatUint(a.Every, 10), "steps from decision to decision, as `oriel plan` advises; no matter of privacy")
 	}
-	for _, text := range more {
-		name, value, _ := strings.Cut(text, "=")
-		lines = append(lines, Line{name, value, "follows from the noise, not from data"})
-	}
-	title("What is promised: exchanging any one event changes what is published by (ε, δ) at most, for ever")
+}
+
+// promised adds the settings of privacy.
+func (a Answers) promised(s *sheet) {
+	s.title("What is promised: exchanging any one event changes what is published by (ε, δ) at most, for ever")
 	if a.Want == Choice {
-		add("MECHANISM", "once-gamma", "")
-		add("WINDOW", "lifetime", "each event counts in one release")
+		s.add("MECHANISM", "once-gamma", "")
+		s.add("WINDOW", "lifetime", "each event counts in one release")
 	} else {
-		add("MECHANISM", "blt", "")
-		add("WINDOW", "lifetime", "each event is protected for ever, because sums forget")
+		s.add("MECHANISM", "blt", "")
+		s.add("WINDOW", "lifetime", "each event is protected for ever, because sums forget")
 		if a.batch() > 1 {
-			add("BATCH", strconv.FormatUint(a.batch(), 10), "events a step")
+			s.add("BATCH", strconv.FormatUint(a.batch(), 10), "events a step")
 		}
 		memory := "steps: how long ago is worth learning from"
 		if a.Want == Experiment {
 			memory = "steps; an experiment counts all of its events, however old"
 		}
-		add("MEMORY", strconv.FormatUint(a.memory(), 10), memory)
-		add("DELTA", a.delta(), "well below 1/(events of the memory)")
+		s.add("MEMORY", strconv.FormatUint(a.memory(), 10), memory)
+		s.add("DELTA", a.delta(), "well below 1/(events of the memory)")
 	}
-	add("EPSILON", number(a.Epsilon), "")
-	title("Where it runs")
-	add("STATE_DIR", a.State, "")
-	add("MASTER_KEY_FILE", a.Key, "keep a copy: without it the deployment cannot go on")
-	return lines
+	s.add("EPSILON", number(a.Epsilon), "")
 }
 
 // Environ returns the settings as the environment of a process.

@@ -188,10 +188,7 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	if err != nil {
 		return err
 	}
-	config, err := s.EventConfig()
-	if err != nil {
-		return err
-	}
+	config := s.EventConfig()
 	open := event.OpenDecoder
 	if frozen := l.Inner.Schemas; len(frozen) > 0 {
 		open = s.Writers()(frozen)

@@ -39,10 +39,7 @@ func TestTrapsOfMappings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := s.EventConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := s.EventConfig()
 	w := WatchOf(events)
 	for range 3 {
 		w.See([]byte(`{"late":1,"a":{"b":1400},"features":{"c":1400}}`))

@@ -10,10 +10,7 @@ import (
 // Overpaid warns about components whose noise is calibrated to more than an event can change. It calibrates the
 // mechanism, which takes some milliseconds.
 func Overpaid(s settings.Settings) (warnings []string) {
-	learner, err := s.Learner()
-	if err != nil {
-		return nil
-	}
+	learner := s.Learner()
 	for _, m := range auditor.Overpaid(learner.Mechanism(), learner.Operator()) {
 		warnings = append(warnings, overpaid(s.Operator, m))
 	}

@@ -29,10 +29,7 @@ func Settings(s settings.Settings) (warnings []string) {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of what is published by a "+
 			"factor of e^%g, which hides nothing. Values from 0.1 to 10 are usual", s.Epsilon, mostEpsilon, s.Epsilon))
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return warnings
-	}
+	learner := s.Learner()
 	mechanism, operator := learner.Mechanism(), learner.Operator()
 	if w := mechanism.Scope.Span(); w < leastWindow && !mechanism.Scope.ForLife() {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_WINDOW=%d is below %d: ε holds for an event only while it is among the newest %s, and "+
@@ -57,11 +54,8 @@ func events(steps, batch uint64) string {
 
 // Unseen warns about possible problems of events, for commands that read no events.
 func Unseen(s settings.Settings) (warnings []string) {
-	c, err := s.EventConfig()
+	c := s.EventConfig()
 	vector, some := c.Body.Vector()
-	if err != nil {
-		return nil
-	}
 	m := s.Mapping()
 	if m != nil {
 		warnings = unreadable(m, s.KindAt)

@@ -93,10 +93,7 @@ func worldsOfPaths() []costsOfPaths {
 func gain(t *testing.T, p paths, w costsOfPaths, seed uint64, given []string) float64 {
 	t.Helper()
 	const events = 6000
-	learner, err := load(t, given...).Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := load(t, given...).Learner()
 	frozen, err := learner.Params()
 	if err != nil {
 		t.Fatal(err)
@@ -183,10 +180,7 @@ func TestAdviceOfSearchedFlows(t *testing.T) {
 // advisedOfCosts returns the settings that plan advises for costs from 0 to 1.
 func advisedOfCosts(t *testing.T, given []string) []string {
 	t.Helper()
-	learner, err := load(t, given...).Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := load(t, given...).Learner()
 	advice, ok, err := plan.Advise(learner.Mechanism(), learner.Operator(), &operators.Range{Low: 0, High: 1})
 	if err != nil || !ok {
 		t.Fatalf("no advice: %v", err)

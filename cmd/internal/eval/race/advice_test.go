@@ -114,10 +114,7 @@ func TestAdviceHelpsOnEveryStream(t *testing.T) {
 			"ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_START_REGULARIZER=0", fmt.Sprintf("ORIEL_EMIT_EVERY=%d", every),
 		}
 		without := load(t, given...)
-		learner, err := without.Learner()
-		if err != nil {
-			t.Fatal(err)
-		}
+		learner := without.Learner()
 		mechanism, operator := learner.Mechanism(), learner.Operator()
 		advice, ok, err := plan.Advise(mechanism, operator, nil)
 		if err != nil || !ok {

@@ -38,10 +38,6 @@ type Options struct {
 	Notes io.Writer // receives questions and findings
 	Host  service.Host
 
-	// EmitEvery returns the number of steps from decision to decision that plan advises, or that the settings have if plan
-	// advises none.
-	EmitEvery func(environ []string) (uint64, error)
-
 	// Solve returns the epsilon at which the settings reach the wanted error.
 	Solve func(environ []string, t plan.Target) (epsilon float64, err error)
 }

@@ -75,10 +75,7 @@ func (d *dialogue) needed() (*plan.Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
 	in := plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator()}
 	return plan.NewEffect(in, operators.Aim{Effect: d.answers.Drawn.Effect, Probability: power})
 }

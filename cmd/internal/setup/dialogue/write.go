@@ -102,13 +102,16 @@ func (d *dialogue) thin(advised []string) (s settings.Settings, err error) {
 	if d.Want == setup.Statistics {
 		d.answers.Every = d.answers.EachSecond()
 	}
-	document := "ORIEL_MAP=" + string(d.answers.Document(d.Where, d.Label))
 	// fewer decisions may be a little longer than plan expects, so ask again
 	for range 3 {
-		every, err := d.EmitEvery(append(d.answers.Environ(advised...), document))
-		if err != nil {
+		var in plan.Input
+		if s, err = d.load(advised...); err != nil {
 			return s, err
 		}
+		if err = in.Simulate(s); err != nil {
+			return s, err
+		}
+		every := in.Published.Advised()
 		if every == d.answers.Every {
 			break
 		}
@@ -126,10 +129,7 @@ func (d *dialogue) advised() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return nil, err
-	}
+	learner := s.Learner()
 	advice, ok, err := plan.Advise(learner.Mechanism(), learner.Operator(), nil)
 	if err != nil || !ok {
 		return []string{"ORIEL_STRONG_CONVEXITY=0.001"}, err
@@ -143,10 +143,7 @@ func (d *dialogue) advised() ([]string, error) {
 // promise returns the deployment's guarantee and accuracy in three sentences.
 func (d *dialogue) promise(s settings.Settings) (string, error) {
 	a := &d.answers
-	learner, err := s.Learner()
-	if err != nil {
-		return "", err
-	}
+	learner := s.Learner()
 	private := fmt.Sprintf("Each event is protected for ever: exchanging it changes the chance of anything that is published by a factor of at most "+
 		"%.3g (ε = %g), plus δ.", math.Exp(s.Epsilon), s.Epsilon)
 	if a.Want == setup.Choice {

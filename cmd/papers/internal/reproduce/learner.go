@@ -100,10 +100,7 @@ func calibrate(list []string) (calibrated, error) {
 	if err != nil {
 		return calibrated{}, err
 	}
-	learner, err := s.Learner()
-	if err != nil {
-		return calibrated{}, err
-	}
+	learner := s.Learner()
 	c := calibrated{mechanism: learner.Mechanism(), operator: learner.Operator()}
 	if c.public, err = c.operator.Params(c.mechanism); err != nil {
 		return calibrated{}, err

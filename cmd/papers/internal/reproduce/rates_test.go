@@ -98,10 +98,7 @@ func TestAdviceOfCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	learner, err := stated.Learner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := stated.Learner()
 	mechanism, operator := learner.Mechanism(), learner.Operator()
 	advice, ok, err := plan.Advise(mechanism, operator, nil)
 	if err != nil || !ok {
