@@ -8,8 +8,8 @@
 // prints the events a second between the first fetch and the last commit, the most memory that the process ever had in
 // RAM (VmHWM), and the medians. With --bombs, this many records of 60 MiB, compressed to some kilobytes, are among the
 // events of every partition. With --against, another binary takes turns with this one over the same input, and each
-// goes first as often; its path is absolute. With --against-set, the second contender has other settings. In the examples,
-// bench stands for the command without its flags. The first compares sums for life with sums of a window:
+// goes first as often; its path is absolute. With --against-set, the second contender has other settings. In the
+// examples, bench stands for the command without its flags. The first compares sums for life with sums of a window:
 //
 //	bench --set ORIEL_MECHANISM=blt --set ORIEL_WINDOW=lifetime --set ORIEL_MEMORY=65536 \
 //	    --against-set ORIEL_MECHANISM=blt

@@ -15,7 +15,7 @@ import (
 type form struct {
 	suffix string                                        // the name of the input topic ends in it
 	of     func(t *testing.T, flights [][]byte) [][]byte // makes events from flights
-	key    func(i int) []byte                            // returns the key of a partition's i-th record; nil: records have no key
+	key    func(i int) []byte                            // returns the key of a partition's i-th record; nil: no keys
 }
 
 // form returns the form of records of the settings' operator.
