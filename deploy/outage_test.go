@@ -203,7 +203,8 @@ func (o *outage) group(id string, partition int32, offset int64) {
 		err = p.Begin(o.t.Context(), nil)
 	}
 	if err == nil {
-		err = p.CommitOffsets(o.t.Context(), group.Membership{Group: id, Generation: -1}, "events", []group.Offset{{Partition: partition, Offset: offset}})
+		err = p.CommitOffsets(o.t.Context(), group.Membership{Group: id, Generation: -1}, "events",
+			[]group.Offset{{Partition: partition, Offset: offset}})
 	}
 	if err == nil {
 		err = p.End(o.t.Context(), true)

@@ -231,7 +231,7 @@ func (p Calibration) checkComponents() error {
 	}
 	first := p.Components[0]
 	if first.Grid != p.Grid || first.Scale != p.Scale || first.ErrorBound != p.ErrorBound {
-		return errors.New("mechanisms: calibration: the grid, scale or error bound is not that of the first component")
+		return errors.New("mechanisms: calibration: the grid, scale or error bound differs from the first component's")
 	}
 	for i, x := range p.Components {
 		if x.Size < 1 || x.Size > contribution.MaxDimension || x.Entries < 1 || x.Entries > contribution.MaxDimension ||

@@ -100,7 +100,7 @@ func (e *Experiment) Declare(m *Members) (f FindingMembers) {
 		}
 	}
 	others := len(e.Arms) - 1
-	f.Effect = sequence("effect", "What each arm but the control adds to the mean outcome, a weighted average over the experiment so far. "+
+	f.Effect = sequence("effect", "The difference that each arm but the control makes to the mean outcome, a weighted average over the experiment so far. "+
 		"Its sequences cover sampling and the noise of privacy, of all arms at all looks together.", others)
 	f.E = list("effect_e", "e-values of no effect, by arm: one of 20 says at least as much as p = 0.05, at any time.", others)
 	f.P = list("effect_p", "p-values of no effect, by arm, valid at any time: the least 1/e so far.", others)
@@ -111,7 +111,7 @@ func (e *Experiment) Declare(m *Members) (f FindingMembers) {
 	f.Mean = sequence("arm_mean", "Mean outcome of each arm, the control first; each sequence holds by itself.", len(e.Arms))
 	f.Verdict = m.Text("verdict", "The arms that were found better than the control, at some look; each stays so. not shown: none was. "+
 		"It never says that there is no difference.")
-	f.StopAllowed = m.Number("stop_allowed", "1 where the experiment may be stopped on what it says; 0 before its first look, and where "+
+	f.StopAllowed = m.Number("stop_allowed", "1 if the experiment may be stopped now; 0 before its first look, and where "+
 		"counts of arms do not fit their propensities.")
 	f.Balance = m.Number("balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no "+
 		"verdict.")

@@ -301,7 +301,7 @@ func explain(partition int32, err error) error {
 	}
 	e := &notice.StopError{
 		Partition: partition, Reason: "a request is refused and would be refused again", Cause: err,
-		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was committed",
+		Remedy: "Remove the cause on the brokers or in the settings, and start again; nothing of it was committed",
 	}
 	switch {
 	case errors.Is(err, kafka.ErrOffsetOutOfRange):

@@ -122,8 +122,8 @@ func (t *task) builder(o *takeover.Owned) *transaction.Builder {
 	return b
 }
 
-// commit passes filled transactions to do, one after the other, and returns each to free. After the first error it drops
-// the rest: they are unfinished if ctx has ended.
+// commit passes filled transactions to do, one after the other, and returns each to free. After the first error it
+// drops the rest: they are unfinished if ctx has ended.
 func (t *task) commit(
 	ctx context.Context, filled <-chan *transaction.Transaction, free chan<- *transaction.Transaction,
 	do func(*transaction.Transaction) error,

@@ -26,8 +26,8 @@ var formats = []struct {
 	{KindIncarnation, format2, "where the stream of a whole topic starts in each partition"},
 	{KindState, format4, "where the stream of a whole topic stands in each partition and in their order"},
 	{KindSchemas, format1, "the writers' schemas of a stream, by their ids in a registry"},
-	{KindAmendment, format1, "what was appended to the params of a stream since it was opened"},
-	{KindManifest, format3, "also the texts of lists and of the mapping, by which errors say what differs"},
+	{KindAmendment, format1, "parts appended to the params of a stream since it was opened"},
+	{KindManifest, format3, "also the texts of lists and of the mapping, by which errors name the difference"},
 }
 
 // reads reports whether this version reads a format of a kind.

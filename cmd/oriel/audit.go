@@ -37,7 +37,7 @@ func auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [--runs N | --time D] [--steps A] [--position P] [--epsilon E] [--scores FILE] [--json]",
 		Short: "Try to catch the configured machine losing more privacy than it claims",
-		Long: "Audit runs the machine that the settings configure many times and looks at what leaves it. It needs the settings of\n" +
+		Long: "Audit runs the machine that the settings configure many times and looks at everything that leaves it. It needs the settings of\n" +
 			"`oriel run` about learning and privacy, and no brokers; events are its own, and every run has noise of its own, under\n" +
 			"a key that no service uses. The command fails when anything is refuted.\n\n" +
 			"Neighbours: pairs of streams that differ in one event, or in all events of a user, are recorded and replayed over the\n" +
@@ -52,7 +52,7 @@ func auditCommand() *cobra.Command {
 			"no coordinate escapes the clip; nothing passes the reset of a memory.\n" +
 			"Residuals: events of all kinds, whose contributions are known; the noise, rebuilt draw by draw, is tested for law, tails, and\n" +
 			"independence across steps, coordinates and runs.\n\n" +
-			"A bound is never above what N runs can show: ε near ln N, and with δ = 1e-6 the bound on ε that trusts no Gaussian shape stays\n" +
+			"A bound is never above the most that N runs can show: ε near ln N, and with δ = 1e-6 the bound on ε that trusts no Gaussian shape stays\n" +
 			"far below the claim, so read µ. At ε = 1 nine tenths of the claim takes some 250 000 runs;\n" +
 			"--epsilon 20 audits the same machine at another budget with far fewer, and is more sensitive to faults. Runs of blt and of\n" +
 			"tree-gaussian at step 1 can come to the claim itself; a later event of a tree loses less than is claimed, and pure noise\n" +

@@ -20,7 +20,7 @@ func configCommand() *cobra.Command {
 		Use:   "config [--env-file FILE]",
 		Short: "Show the settings in force, and check them",
 		Long: "Config prints every setting with its value and whether it was given, as lines that --env-file takes, and checks them as\n" +
-			"`oriel run` does before it talks to anybody: all problems at once, exit code 2. It then says what each stream would promise.\n" +
+			"`oriel run` does before it connects to a broker: all problems at once, exit code 2. It then prints the promise of each stream.\n" +
 			"It needs no brokers and opens no file of secrets.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -99,7 +99,7 @@ func writeDiscoveries(out io.Writer, all []question, found []bool, by string, ra
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "found: %d of %d, and on average at most %g %% of what is found is false: by %s.\n", n, len(all), 100*rate,
+	_, err := fmt.Fprintf(out, "found: %d of %d, and on average at most %g %% of all findings are false: by %s.\n", n, len(all), 100*rate,
 		by)
 	return err
 }
@@ -159,7 +159,7 @@ func questionsIn(metric string, d decision.Decision) (all []question, looks floa
 	}
 	read := func(name string, to any) {
 		if json.Unmarshal(members[name], to) != nil && err == nil {
-			err = fmt.Errorf("member %s: missing, or not that of an experiment; ORIEL_ALWAYS_VALID makes one", name)
+			err = fmt.Errorf("member %s: missing, or not of an experiment; ORIEL_ALWAYS_VALID makes one", name)
 		}
 	}
 	var columns [5][]float64

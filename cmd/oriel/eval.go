@@ -47,14 +47,14 @@ func evalCommand() *cobra.Command {
 			"before it: loss, for labels of two classes AUC, accuracy and calibration, of portfolios the logarithm of wealth; along the\n" +
 			"streams, too. Beside it stand the same learner without noise and the running base rate, or where nothing is predicted the first\n" +
 			"decision, both computed without privacy. With --epsilon, --window and --memory, lists\n" +
-			"separated by commas, it compares all of them in one pass. Decoding, null events, batches, users and noise are those of `oriel run`.\n\n" +
-			"It needs the settings of `oriel run` about learning and privacy, and brokers for --topic only: of a topic it reads what is there\n" +
+			"separated by commas, it compares all of them in one pass. Decoding, null events, batches, users and noise are the same as in `oriel run`.\n\n" +
+			"It needs the settings of `oriel run` about learning and privacy, and brokers for --topic only: of a topic it reads all records there\n" +
 			"when it starts. Files map to events as `oriel produce` maps them, are read twice, and make one stream, or --partitions of them.\n" +
 			"Seeds are numbered: the same call gives the same figures. Memory does not grow with the file.\n\n" +
 			"Of an operator that publishes numbers (aggregate) it shows the private numbers with their intervals beside the truth, which it\n" +
 			"computes from the same events: errors, how many truths are in their intervals, cells, and a plot with bands. Of an experiment\n" +
 			"(ORIEL_ALWAYS_VALID) it shows effects with their bands, after how many events an arm was found better, and beside them the\n" +
-			"same without privacy and what peeking at ordinary intervals would have said.\n\n" +
+			"same without privacy and the result of peeking at ordinary intervals.\n\n" +
 			"For the data's owner only. " + eval.Warning + "\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number \\\n" +
 			"             --epsilon 1,4 --window 1024 --memory 65536 --seeds 3 --plot flights.svg\n" +

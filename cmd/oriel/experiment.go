@@ -25,7 +25,7 @@ func nextExperimentCommand() *cobra.Command {
 		Short: "End the present experiment at a later step, and start the next one there",
 		Long: "Next ends the present experiment of each stream at a step to come, and starts the next one with it: from nothing, with the same\n" +
 			"arms, outcome and settings, and an error probability of its own. The stream, its key and its privacy stay. Decisions say of\n" +
-			"which experiment they are, and those of earlier ones stay in the topic.\n\n" +
+			"which experiment they are, and numbers of earlier ones stay in the topic.\n\n" +
 			"The first step is public, and recorded in the changelog. It is at least 2000 events and 20 steps after all that a process can\n" +
 			"have read, so that no published decision is computed anew. A process that has the stream takes it over again within seconds.\n\n" +
 			"Whoever runs this command may have chosen the moment by what decisions say, and they say something about the noise of the next\n" +

@@ -24,7 +24,7 @@ func featuresCommand() *cobra.Command {
 			"It answers as soon as a line is in, and can stay beside a service that writes and reads line by line. An event to score\n" +
 			"needs no label, and conditions of the mapping on the label's path are left out. Features needs the settings that decode\n" +
 			"events: of coco ORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the defaults, ORIEL_FEATURES_*. " + decodesAsFirst + "\n\n" +
-			"A line that is no event prints null; its number, the member and what is wrong with it go to standard error, and the exit code is 1 in the end.\n" +
+			"A line that is no event prints null; its number, the member and the broken rule go to standard error, and the exit code is 1 in the end.\n" +
 			"The output holds event contents: treat it like the input. schemas/testdata/hashing.py computes the same vectors in Python.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,16 +18,16 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [--topic TOPIC] [--sample FILE]",
 		Short: "Set up a deployment for your topic, from at most eight answers",
-		Long: "Init looks at a sample of your topic, or of a file, asks what you want of it, and writes a folder with all settings, each\n" +
+		Long: "Init looks at a sample of your topic, or of a file, asks for its purpose, and writes a folder with all settings, each\n" +
 			"with a comment (oriel.env), a mapping of your records (mapping.json), and a new master key. It then says\n" +
-			"what the deployment promises, and which four commands start it. It overwrites nothing.\n\n" +
+			"the deployment's promise, and the four commands that start it. It overwrites nothing.\n\n" +
 			"Each question has a flag. Where standard input is no terminal nothing is asked: a flag that is missing is an error, or with\n" +
-			"--yes the proposal is taken. Ranges of numbers are not: say --ranges proposed if those of the sample are public knowledge, or\n" +
+			"--yes the proposal is taken. Ranges of numbers are not: say --ranges proposed if the sample's ranges are public knowledge, or\n" +
 			"name public ones. A range, a mapping or an ε that was chosen by looking at private data is outside the guarantee.\n\n" +
 			"Wants: classes predicts a label of two classes (coco), number predicts a number (ridge), statistics counts and averages by\n" +
 			"cell (aggregate), choice learns which of a few actions costs least (arms), experiment tests arms that chance draws\n" +
 			"(aggregate). The other operators are set up by hand: README.md.\n\n" +
-			"The first events are shown as Oriel reads them: contents of your records, for whoever may read these; --first 0 leaves them out.\n" +
+			"The first events are shown as Oriel reads them: contents of your records, for people who may read these; --first 0 leaves them out.\n" +
 			"Settings of the connection (ORIEL_BROKERS, ORIEL_TLS…, ORIEL_SASL…, ORIEL_OAUTH…) are taken from the environment.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return initialise(cmd, o, ask) },

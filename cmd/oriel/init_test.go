@@ -249,7 +249,7 @@ func TestInitInAScript(t *testing.T) {
 		}
 	}
 	refused("--want, --label, --ranges: missing, and standard input is no terminal")
-	refused("--ranges: missing, and standard input is no terminal, so nothing is asked; --yes does not answer for you what must be public", "--yes")
+	refused("--ranges: missing, and standard input is no terminal, so nothing is asked; --yes cannot answer which values are public", "--yes")
 	refused(`--ranges: "price": not a number of the mapping; its numbers are total`, "--yes", "--ranges", "price:0:1")
 	refused(`--want: "magic": not classes`, "--want", "magic")
 	refused("--label: no record has a place /refund; the places are /order_id, /at,", "--yes", "--label", "/refund")

@@ -36,7 +36,7 @@ func root() *cobra.Command {
 		},
 	}
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
-		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
+		"read settings from a file of lines NAME=value, where the environment does not have them; quotes work as in a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
 		endCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(),
 		replayCommand(), evalCommand(),
@@ -75,7 +75,7 @@ func checkSettings(cmd *cobra.Command) {
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Long: "Version prints what --version does.", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Long: "Version prints the same line as --version.", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "oriel version", version())
 			return err

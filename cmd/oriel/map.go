@@ -28,7 +28,7 @@ func requestFlags(cmd *cobra.Command, r *setup.Request) {
 	f.StringVar(&r.Registry, "registry", "", "URL of the schema registry that has the schemas")
 	f.StringVar(&r.Subject, "subject", "", "subject in the registry; TOPIC-value if not given")
 	f.StringVar(&r.Where, "where", "", "which records are events, such as /status=paid; the others are null events")
-	f.StringVar(&r.Label, "label", "", "what is predicted: the path of a member, or for two classes a comparison such as /delay>15")
+	f.StringVar(&r.Label, "label", "", "the label: the path of a member, or for two classes a comparison such as /delay>15")
 	program.Var(f, &r.First, "first", firstFew, "events to show as Oriel reads them")
 }
 
@@ -41,9 +41,9 @@ func mapCommand() *cobra.Command {
 			"CloudEvents and Confluent's framing by itself; Avro and Protobuf need their schema, as a file or from a registry.\n\n" +
 			"Texts with few values, numbers and booleans become features, a time becomes its hour and weekday. Identifiers, free text\n" +
 			"and lists are left out, each with the reason, on standard error. So are ranges of numbers: they come from the sample, so\n" +
-			"confirm or replace each one by what is publicly known. A range that was looked up in private data is outside the guarantee,\n" +
+			"confirm or replace each one by a publicly known value. A range that was looked up in private data is outside the guarantee,\n" +
 			"and so is a mapping that was chosen by looking at such data: take old, public or made-up records for a sample where you can.\n\n" +
-			"Last come the first events as Oriel reads them. These are contents of your records: they go to your terminal, for whoever\n" +
+			"Last come the first events as Oriel reads them. These are contents of your records: they go to your terminal, for people who\n" +
 			"may read the records, and --first 0 leaves them out. A topic needs ORIEL_BROKERS.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return mapRecords(cmd, r) },
@@ -72,7 +72,7 @@ func mapRecords(cmd *cobra.Command, r setup.Request) error {
 	look.Report(notes, proposal)
 	if r.Label == "" {
 		r.First = 0
-		fmt.Fprintf(notes, "\nno label yet: --label says what is predicted%s\n", orOf(proposal.Classes))
+		fmt.Fprintf(notes, "\nno label yet: --label names the predicted value%s\n", orOf(proposal.Classes))
 	}
 	if _, err := cmd.OutOrStdout().Write(document); err != nil {
 		return err

@@ -200,7 +200,7 @@ func TestAMappingIsProposed(t *testing.T) {
 			}
 		}
 		_, notes, err = says(t, "map", "--sample", file, "--first", "0")
-		if err != nil || !strings.Contains(notes, "--label says what is predicted; of two classes are /refunded") ||
+		if err != nil || !strings.Contains(notes, "--label names the predicted value; of two classes are /refunded") ||
 			strings.Contains(notes, "secret") || strings.Contains(notes, "DE") {
 			t.Errorf("%v\n%s", err, notes)
 		}

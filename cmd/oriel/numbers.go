@@ -39,7 +39,7 @@ func numbersCommand() *cobra.Command {
 		Short: "Show the numbers of aggregate by the hour or day",
 		Long: "Numbers adds the increments of decisions up by intervals of the clock and prints each statistic of each cell with its\n" +
 			"interval at 95 %, of privacy noise alone. A decision is in the interval of its `time`. It needs ORIEL_INCREMENTS=true,\n" +
-			"or a mechanism that releases each step alone, and no other settings: what numbers mean is in the descriptor topic.\n" +
+			"or a mechanism that releases each step alone, and no other settings: the descriptor topic gives the meaning of numbers.\n" +
 			"--input reads lines of JSON, as `oriel tail --raw` prints them, without a broker, with the descriptor in --names or\n" +
 			"the deployment's settings. A ratio whose count is at most 12 deviations of noise has no value: \"" + numbers.Few + "\".\n\n" +
 			"    oriel numbers --topic delays.decisions --every 1h --last 24h --by carrier --total\n\n" +
@@ -200,7 +200,7 @@ func (o numbersOptions) described(environ []string) ([]byte, error) {
 	}
 	s, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err != nil {
-		return nil, fmt.Errorf("--names: missing; without the descriptor, the deployment's settings say what numbers mean, and they are wrong: %w", err)
+		return nil, fmt.Errorf("--names: missing; without the descriptor, numbers have their meaning from the deployment's settings, and these are wrong: %w", err)
 	}
 	learner := s.Learner()
 	return operators.DescriptorOf(learner.Operator()), nil

@@ -35,7 +35,7 @@ func (o numbersOptions) checkEffects() error {
 	case o.by != nil || o.total:
 		return exit.WrongUse("--effects: without --by and --total: an effect is of all events of an arm, and effects are not added up")
 	case o.statistics != nil:
-		return exit.WrongUse("--effects: without --statistic: decisions say what there is of an experiment")
+		return exit.WrongUse("--effects: without --statistic: decisions of an experiment already name their statistic")
 	case !slices.Contains(numbers.EffectFormats, o.format):
 		return exit.WrongUse("--format %q: with --effects it must be one of %s", o.format,
 			strings.Join(numbers.EffectFormats, ", "))

@@ -47,30 +47,30 @@ func planCommand() *cobra.Command {
 			"  oriel plan --want-quantile NAME=± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --want-effect EFFECT [--power P] [--deviation SD] [--json]\n" +
 			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]",
-		Short: "See what settings cost and prove, before any event is read",
+		Short: "See the cost and the proof of settings, before any event is read",
 		Long: "Plan computes from the settings of learning and privacy, for the configured mechanism and all others that fit: sensitivity,\n" +
 			"noise, error beside the least that any Gaussian mechanism can have, the noise that is left in a decision, ε at every age,\n" +
 			"ε of a group, memory, and the cost of a step. It needs no brokers, topics or keys, and reads no data. It warns where the\n" +
 			"noise is for more than an exchange of one event can move.\n\n" +
-			"Where decisions are numbers (ORIEL_OPERATOR=aggregate), it says in their own units what ± they have at 95 %: counts and\n" +
-			"sums, and means and variances after so many events of a cell, powers of ten and those of --after. From a ± that is wanted\n" +
+			"Where decisions are numbers (ORIEL_OPERATOR=aggregate), it gives their ± at 95 % in their own units: counts and\n" +
+			"sums, and means and variances after so many events of a cell, powers of ten and the numbers of --after. From a ± that is wanted\n" +
 			"(--want-count 50; --want-mean 2 --after 3000; --want-quantile p90=2 for ± 2 points of rank: a value between those that 88 %\n" +
 			"and 92 % of events are below) it finds the least ε, the longest memory or the least batch that gives it, as --solve says,\n" +
-			"and the plan is that of the solution. A batch is found for the events that memory and batch have together, or\n" +
-			"those of --over; of tumbling windows, for a mean over each cell's even share. All else stays as it is configured.\n\n" +
+			"and the plan is for the solution. A batch is found for the events that memory and batch have together, or\n" +
+			"the events of --over; of tumbling windows, for a mean over each cell's even share. All else stays as it is configured.\n\n" +
 			"Of an experiment (ORIEL_ALWAYS_VALID), --want-effect says after how many events an effect is found with the probability of\n" +
 			"--power, looking at any time: as configured, without privacy, and without privacy by a single look at the end. Outcomes\n" +
 			"other than two, such as amounts, have the standard deviation of --deviation, from public or older data.\n\n" +
 			"Of costs (ORIEL_LOSS=linear) it says how many directions decisions can move in, on which costs are projected before the\n" +
-			"clip; and with --costs LOW:HIGH, a range that is public, what norm they have then at most: the clip that shortens none.\n\n" +
+			"clip; and with --costs LOW:HIGH, a range that is public, the largest norm that they then have: the clip that shortens none.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
 			"With --rate, the events that one stream takes a second, lengths are also times. With --partitions besides, --rate is that of\n" +
 			"the whole input: plan says how long window, memory, life and the separation of users last where it is one stream and where\n" +
 			"each partition is one (ORIEL_STREAM), which settings keep them as long, and how fast the order log grows. It also says whether one stream takes so many\n" +
-			"events a second, on a machine that was measured, and if not, what to do. With --plot it draws ε against age and the\n" +
+			"events a second, on a machine that was measured, and if not, the remedy. With --plot it draws ε against age and the\n" +
 			"errors on a slide of 16:9.\n\n" +
 			"--json prints one object whose names stay; a figure that does not exist or is not finite is null. Lengths of time are in\n" +
-			"seconds, noise and errors in loss units but for those of numbers, losses ε in nats and rounded up.",
+			"seconds, noise and errors in loss units (of numbers in their own), losses ε in nats and rounded up.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.problems = cmd.ErrOrStderr()
@@ -81,7 +81,7 @@ func planCommand() *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.StringVar(&o.plot, "plot", "", "draw the comparison to a file, .svg or .png")
 	program.Var(f, &o.rate, "rate", 0, "events a second of one stream")
-	program.Var(f, &o.inputs, "partitions", 0, "`PARTITIONS` of the input: --rate is that of all of them then, and plan compares one stream with one a partition")
+	program.Var(f, &o.inputs, "partitions", 0, "`PARTITIONS` of the input: --rate is then the sum over all of them, and plan compares one stream with one a partition")
 	program.Var(f, &o.age, "age", 0, "show this age, in steps, beside the ages of whole windows")
 	program.Var(f, &o.after, "after", 0, "show the ± of means and other ratios at this number of `EVENTS` in a cell, beside powers of ten")
 	f.StringVar(&o.costs, "costs", "", "the public range `LOW:HIGH` of each cost of an event; plan then says which clip shortens no cost vector")

@@ -186,11 +186,11 @@ func (o wantOptions) fixed(s settings.Settings) (fixed []string, span string, er
 	case o.solve == "batch" && windowed:
 		return nil, "", exit.WrongUse("--solve batch: the noise of totals since the start does not depend on it; solve for epsilon")
 	case o.over > 0 && o.solve == "memory":
-		return nil, "", exit.WrongUse("--over: how many events a memory has is what --solve memory finds")
+		return nil, "", exit.WrongUse("--over: --solve memory finds how many events a memory has")
 	case o.over > 0 && windowed:
 		return nil, "", exit.WrongUse("--over: totals since the start are of more and more events")
 	case o.over > 0 && o.solve == "batch" && span == "":
-		return nil, "", exit.WrongUse("--over: how many events a tumbling window has is what --solve batch finds")
+		return nil, "", exit.WrongUse("--over: --solve batch finds how many events a tumbling window has")
 	case o.over > 0 && o.solve == "epsilon" && span == "":
 		fixed = []string{fmt.Sprintf("ORIEL_BATCH=%d", o.over)}
 	case o.over > 0 && o.solve == "epsilon":

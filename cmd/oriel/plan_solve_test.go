@@ -190,7 +190,8 @@ func TestPlanRefusesWants(t *testing.T) {
 		f(numbersShell(), "no memory reaches ± 5 of a count at ε = 1; the best, ORIEL_MEMORY=2, gives ± ",
 			"--want-count", "5", "--solve", "memory")
 	}
-	f(numbersShell(), "--over: how many events a memory has", "--want-count", "50", "--solve", "memory", "--over", "10")
+	f(numbersShell(), "--over: --solve memory finds how many events a memory has",
+		"--want-count", "50", "--solve", "memory", "--over", "10")
 	f(numbersShell(), "--over, --view, --near", "--over", "10")
 	f(numbersShell("ORIEL_MEMORIES=1000,65536"),
 		"memory 1000 is read beside ORIEL_MEMORY", "--want-count", "50", "--solve", "batch")

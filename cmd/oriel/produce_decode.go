@@ -51,7 +51,7 @@ func withForm(file string, cause error) error {
 }
 
 // decodesAsFirst is a sentence in the help of commands that only decode events.
-var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."
+var decodesAsFirst = "Without ORIEL_OPERATOR events belong to " + registry.All[0].Name + "."
 
 // configuredEvents returns the decoder configuration for lines with events of environ's operator.
 func configuredEvents(environ []string) (event.Config, error) {

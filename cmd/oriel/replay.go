@@ -31,7 +31,7 @@ func replayCommand() *cobra.Command {
 		Use: "replay --events FILE.ndjson [--partition P] [--out FILE] [--seed HEX]\n" +
 			"  oriel replay --save FILE [--partition P]\n" +
 			"  oriel replay --check --from FILE [--partition P]",
-		Short: "Recompute decisions: of a file, or of a partition against what was published",
+		Short: "Recompute decisions: of a file, or of a partition against the published ones",
 		Long: "With --events, replay steps over a file of event lines as an incarnation of its own and writes one line a decision; with\n" +
 			"--seed (64 hex digits) the same bytes come out each time. It needs the settings of\n" +
 			"`oriel run` about learning and privacy, and no brokers, topics or state directory. With --out it prints a summary.\n" +
@@ -39,8 +39,8 @@ func replayCommand() *cobra.Command {
 			"With --save, it copies the partition's committed state, still sealed, to a checkpoint file. With --check, it starts from\n" +
 			"such a checkpoint, recomputes all later decisions of the partition from the input topic and compares them byte for\n" +
 			"byte with the decision topic.\n\n" +
-			"--save and --check need what `oriel topics` needs.\n\n" +
-			"For the data's owner only: whoever can replay guessed events has no privacy guarantee against them.",
+			"--save and --check need the settings that `oriel topics` needs.\n\n" +
+			"For the data's owner only: a person who can replay guessed events has no privacy guarantee against them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

@@ -17,7 +17,7 @@ func runCommand() *cobra.Command {
 		Use:   "run",
 		Short: "Run the service: events in, decisions out",
 		Long: "Run takes its share of the input's partitions, restores or opens their streams, and commits decisions until it is\n" +
-			"told to stop (SIGTERM). Run `oriel topics` with the same settings once before.\n\n" +
+			"told to stop (SIGTERM). `oriel topics` must have run with the same settings before.\n\n" +
 			"Settings:\n" + settingsHelp(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

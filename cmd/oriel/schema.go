@@ -19,11 +19,11 @@ func schemaCommand() *cobra.Command {
 		Use:   "schema (events | decisions)",
 		Short: "Print the schema of the configured operator's events or decisions",
 		Long: "Schema prints a JSON Schema (draft 2020-12). Events: the members that records of the input topic have; it needs the settings\n" +
-			"that decode events, as `oriel features` does. " + decodesAsFirst + " With ORIEL_MAP: what stands at which path, and what it becomes.\n" +
-			"Decisions: those of the decision topic, with the members that only decisions of\n" +
-			"the operator have. A schema tells the shape: what it cannot say (the dimension, a name given twice), the decoder checks.\n" +
+			"that decode events, as `oriel features` does. " + decodesAsFirst + " With ORIEL_MAP: the member at each path, and its part in an event.\n" +
+			"Decisions: records of the decision topic, with the members that only decisions of\n" +
+			"the operator have. A schema gives the shape; the decoder checks the rest (the dimension, a name given twice).\n" +
 			"With ORIEL_DECISIONS_FORMAT=protobuf or avro it is the .proto or .avsc file, one for all operators: the names of\n" +
-			"members are those of the JSON Schema.",
+			"members are the same as in the JSON Schema.",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"events", "decisions"},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -109,17 +109,17 @@ func scoreCommand() *cobra.Command {
 		Short: "Score events with the newest decision",
 		Long: "Score answers each event line of standard input with a line of JSON as soon as it is in, or with --listen each POST /score.\n" +
 			"An answer names the model by stream and step, its time (ms since 1970; clock: events, or record of the decision) and age\n" +
-			"(seconds), what it predicts, the score, and the standard deviation of privacy's noise in it; of a probability to the\n" +
+			"(seconds), the predicted value, the score, and the standard deviation of privacy's noise in it; of a probability to the\n" +
 			"first order, with log_odds and log_odds_deviation beside it. deviation_most is there where weights have deviations of\n" +
 			"their own: the most that it is, however their noise goes together; deviation takes it as independent. band or labels is\n" +
-			"there with ORIEL_BAND: between which ends a label is to be, or the labels of the set, with the level of both.\n\n" +
+			"there with ORIEL_BAND: the ends between which a label should be, or the labels of the set, with the level of both.\n\n" +
 			"An event to score needs no label. It is read as `oriel run` reads it, by the settings that decode events (ORIEL_MAP among\n" +
 			"them). Without any, it is JSON, read by the mapping in the descriptor, or in Oriel's own form if the descriptor has none.\n" +
 			"Conditions of the mapping on the label's path are left out, and a record that another condition leaves out has no score.\n" +
 			"Where there are several streams, --stream names one, or --keyed finds it by the record key that stands before each event\n" +
 			"and a tab; of HTTP the headers Oriel-Stream and Oriel-Key.\n\n" +
 			"Events without labels are private: --listen wants an address of its own, answers without a log, and is for those who may\n" +
-			"read the events. What is no event has an answer with an error, which names a rule and nothing of the event.",
+			"read the events. A line that is no event is answered with an error, which names a rule and nothing of the event.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if listen != "" && keyed {
@@ -149,7 +149,7 @@ func scoreCommand() *cobra.Command {
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&listen, "listen", "", "address of POST /score, in place of lines; not that of ORIEL_HTTP_ADDR")
+	cmd.Flags().StringVar(&listen, "listen", "", "address of POST /score, in place of lines; not the one of ORIEL_HTTP_ADDR")
 	cmd.Flags().BoolVar(&keyed, "keyed", false, "each line is the record key of the event, a tab, and the event")
 	return cmd
 }
@@ -227,7 +227,7 @@ func weightsCommand() *cobra.Command {
 		Use:   "weights {--topic TOPIC | --decisions FILE}",
 		Short: "Show the largest weights by name",
 		Long: "Weights prints the largest weights of each stream's newest decision, with the standard deviation of privacy's noise in them.\n" +
-			"Names are those of public settings: the constant, and features with a range. --names adds others, a line each: `carrier=UA`\n" +
+			"Names come from public settings: the constant, and features with a range. --names adds others, a line each: `carrier=UA`\n" +
 			"for a text, `distance` for a number. Names that share a coordinate share a weight.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

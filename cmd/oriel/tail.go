@@ -40,7 +40,7 @@ func tailCommand() *cobra.Command {
 		Use:   "tail --topic TOPIC",
 		Short: "Show decisions as they are committed",
 		Long: "Tail reads all partitions of a decision topic, or one, by committed records only, and prints a table, or each decision\n" +
-			"as a line of JSON with --raw, whatever ORIEL_DECISIONS_FORMAT its deployment has. It starts with what is published from\n" +
+			"as a line of JSON with --raw, whatever ORIEL_DECISIONS_FORMAT its deployment has. It starts with decisions published from\n" +
 			"now on, unless --from-beginning or --follow=false says otherwise. It needs ORIEL_BROKERS only.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

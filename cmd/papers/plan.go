@@ -16,8 +16,8 @@ func planCommand() *cobra.Command {
 	var age uint64
 	cmd := &cobra.Command{
 		Use:   "plan [--rate EVENTS_PER_SECOND] [--age STEPS]",
-		Short: "See what printed constants cost and prove",
-		Long: "Plan prints what `oriel plan` does, for settings that may have the constants of a paper: ORIEL_MECHANISM=tree-gaussian-paper\n" +
+		Short: "See the cost and the proof of printed constants",
+		Long: "Plan prints the same as `oriel plan`, for settings that may have the constants of a paper: ORIEL_MECHANISM=tree-gaussian-paper\n" +
 			"and tree-gamma-paper, and the further choices below. ε is recomputed from the noise, and may be above ORIEL_EPSILON.\n\n" +
 			printedChoices(),
 		Args: cobra.NoArgs,

@@ -17,7 +17,7 @@ func reproduceCommand() *cobra.Command {
 	var o reproduce.Options
 	cmd := &cobra.Command{
 		Use:   "reproduce [EXPERIMENT …] --out DIR [--short] [--seeds N]",
-		Short: "Measure what the papers' tables claim",
+		Short: "Measure the claims of the papers' tables",
 		Long: "Reproduce runs tables of the papers as experiments: streams that are synthetic, seeds that are numbered, so that the same call\n" +
 			"gives the same figures anywhere. Of each it writes to a folder NAME.csv, every run at 1, 2, 5, 10, … steps; NAME.md, the table;\n" +
 			"and NAME.svg. Runs that the folder has are not run again: a call that was ended goes on where it was, and more --seeds add to it.\n" +

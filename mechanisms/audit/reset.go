@@ -15,7 +15,7 @@ import (
 )
 
 // ErrReset means that noise from before a reset is still there after it.
-var ErrReset = errors.New("audit: what a step adds after a reset depends on the noise before it")
+var ErrReset = errors.New("audit: the contribution of a step after a reset depends on the noise before it")
 
 // Steps that CheckReset plays before and after a reset.
 const (

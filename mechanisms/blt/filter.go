@@ -85,7 +85,7 @@ func (f Filter) shape() error {
 		before = q
 	}
 	if shift, ok := f.shift(); !ok || shift != f.Shift {
-		return fmt.Errorf("blt: filter: shift %d: not that of its poles", f.Shift)
+		return fmt.Errorf("blt: filter: shift %d: does not belong to its poles", f.Shift)
 	}
 	return nil
 }

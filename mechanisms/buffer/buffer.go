@@ -49,7 +49,7 @@ func Within(x, limit lattice.Int128) bool {
 }
 
 // errScale means that samplers cannot have the scale.
-var errScale = errors.New("scale: not that of a sampler")
+var errScale = errors.New("scale: belongs to no sampler")
 
 // Limits writes to dst the inclusive bound on the buffer C of each pole. It refuses a scale s at which Σ |r|·C, the sum
 // of a carry's products over the poles, could exceed 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N

@@ -146,7 +146,7 @@ func (f Filter) AppendBinary(dst []byte) []byte {
 // ParseFilter is the inverse of AppendBinary and refuses any other bytes.
 func ParseFilter(b []byte) (f Filter, err error) {
 	if len(b) < filterHead || b[8] > MaxPoles || len(b) != filterHead+pairLen*int(b[8]) {
-		return Filter{}, fmt.Errorf("decay: filter: %d bytes: not those of 1 to %d poles", len(b), MaxPoles)
+		return Filter{}, fmt.Errorf("decay: filter: %d bytes: not the length of 1 to %d poles", len(b), MaxPoles)
 	}
 	f = Filter{Memory: binary.LittleEndian.Uint64(b), Count: b[8]}
 	for k, pair := 0, b[filterHead:]; len(pair) > 0; k, pair = k+1, pair[pairLen:] {

@@ -58,7 +58,7 @@ func (l Loss) scaleFor(mu float64, of func(r *response, age uint64) rational.Int
 func scaleOf(sensitivity rational.Interval, mu float64) (noise.Scale, error) {
 	s := noise.ScaleUp(dp.Up(rational.Up().Quo(sensitivity.Hi, dp.Exact(mu)), scaleMargin))
 	if s.Float64() >= scaleLimit {
-		return noise.Scale{}, errors.New("decay: noise scale is not below 2^50 lattice units: fewer coordinates, a shorter memory, fewer events of a user or a larger epsilon are needed")
+		return noise.Scale{}, errors.New("decay: noise scale must be below 2^50 lattice units: take fewer coordinates, a shorter memory, fewer events of a user or a larger epsilon")
 	}
 	return s, nil
 }

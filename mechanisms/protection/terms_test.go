@@ -82,7 +82,7 @@ func TestUnitsReturnTheirFigures(t *testing.T) {
 
 func TestTermsReturnTheirTexts(t *testing.T) {
 	user, member := User{Exchange: dp.Replace, Separation: 3, Steps: 20}, User{Exchange: dp.Replace, Separation: 3}
-	memoryText := "H: what a step says counts for 1 − 1/H of it a step later."
+	memoryText := "half-life: the weight of a step's data falls by 1/H each step."
 	usersText := "Steps: epsilon and delta are of all events of a user among any so many steps, in all decisions there will ever be."
 	for _, w := range []struct {
 		terms                  Terms

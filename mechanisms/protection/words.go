@@ -165,7 +165,7 @@ func (t Terms) Members() []Member {
 	if steps, decays := t.Scope.Memory(); decays {
 		all = append(all, Member{
 			"memory", steps, fmt.Sprintf("memory %d", steps),
-			"H: what a step says counts for 1 − 1/H of it a step later.",
+			"half-life: the weight of a step's data falls by 1/H each step.",
 		})
 	}
 	if steps := t.Unit.Figures().Among; steps > 0 {

@@ -72,7 +72,7 @@ func (t *Tree) Restore(state []byte) error {
 	rest := slots
 	for _, id := range slices.Concat(suffix, prefix) {
 		if string(rest[:idLen]) != string(appendID(want[:0], id)) {
-			return fmt.Errorf("windowtree: state: node identity is not that of step %d", steps)
+			return fmt.Errorf("windowtree: state: node identity does not belong to step %d", steps)
 		}
 		rest = rest[slotLen:]
 	}

@@ -161,7 +161,8 @@ func TestExperimentsHaveTheNoiseOfAllCells(t *testing.T) {
 			}
 		}
 		c.test.Exact = true
-		if exact := c.test.Settings(law, 100); !(exact.Count > 0 && exact.Count < 1e-6*s.Count && exact.Value < 1e-6*s.Value) {
+		exact := c.test.Settings(law, 100)
+		if !(exact.Count > 0 && exact.Count < 1e-6*s.Count && exact.Value < 1e-6*s.Value) {
 			t.Errorf("%s: without noise, draws have %g and %g", cells, exact.Count, exact.Value)
 		}
 	}

@@ -33,8 +33,8 @@ var settings = slices.Concat([]operators.Setting{
 	},
 	{
 		Name: "STATISTICS", Kind: operators.List, Unit: "name,…", Default: count, Decodes: true, Entry: statisticEntry,
-		Range: "count, sum, mean, variance, pQ for Q from 0.01 to 99.99, each once, *weight from 0.001 to 1000 behind it where it is not 1",
-		Text: "statistics of each cell, in this order; all but count need ORIEL_VALUE. p50 is the median. A " +
+		Range: "count, sum, mean, variance, pQ for Q from 0.01 to 99.99, each once, *weight from 0.001 to 1000 behind it if it is not 1",
+		Text: "statistics of each cell, in this order; for all but count ORIEL_VALUE must be set. p50 is the median. A " +
 			"greater weight is more exact",
 	},
 	{
@@ -150,7 +150,7 @@ func (s *specification) wantArms(v *operators.Values) {
 
 // body returns the body of events: the dimensions, the value and the weight, by name.
 func (s *specification) body() event.Body {
-	b := event.Body{Name: "aggregate", Text: "One event: the columns of its cell, and what is summed there."}
+	b := event.Body{Name: "aggregate", Text: "One event: the columns of its cell, and the number that is summed there."}
 	for _, d := range s.dimensions {
 		m := event.Member{Name: d.Name, Kind: event.KindNumber, Text: "Counted in " + d.Canonical() + "."}
 		if d.Choices != nil {
@@ -160,7 +160,8 @@ func (s *specification) body() event.Body {
 	}
 	if s.value != "" {
 		b.Members = append(b.Members, event.Member{
-			Name: s.value, Kind: event.KindNumber, Text: "Clamped to " + operators.Decimal(s.low) + " … " + operators.Decimal(s.high) + ".",
+			Name: s.value, Kind: event.KindNumber,
+			Text: "Clamped to " + operators.Decimal(s.low) + " … " + operators.Decimal(s.high) + ".",
 		})
 	}
 	if s.weightMax > 0 {

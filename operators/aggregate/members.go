@@ -51,7 +51,8 @@ func (c operator) members() *members {
 		if always(statistic) {
 			continue
 		}
-		name, interval := memberName(statistic), " end of an interval with the "+statistic+" of the events, at 95 %, by view, then cell."
+		name := memberName(statistic)
+		interval := " end of an interval with the " + statistic + " of the events, at 95 %, by view, then cell."
 		m.low[k] = views(name+"_low", "Lower"+interval, s.cells())
 		m.high[k] = views(name+"_high", "Upper"+interval, s.cells())
 	}
@@ -69,7 +70,7 @@ func (c operator) members() *members {
 		})
 	}
 	m.shown = m.Numbers("shown", "1 for each number that is more than noise, else 0: of a ratio, whether the count below it exceeds 12 "+
-		"standard deviations of its noise. The numbers of decision in their order, and behind them those of differences.",
+		"standard deviations of its noise. The numbers of decision in their order, and behind them the numbers of differences.",
 		len(c.memories)*(s.numbers()+len(m.differences)*s.comparison().size()))
 	if c.test != nil {
 		m.findings = c.test.Experiment().Declare(&m.Members)
@@ -87,7 +88,7 @@ func (c operator) declareIncrements(m *members) {
 	m.windowDeviation = m.Numbers("window_deviation", "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of "+
 		"a count; between two lengths straight in logarithms of both, to a per cent; of other columns times increment_deviations of the "+
 		"descriptor.", c.windows())
-	m.incrementFilter = m.Numbers("increment_filter", "What the noise of increments follows from exactly: P, steps between two resets, then "+
+	m.incrementFilter = m.Numbers("increment_filter", "The exact law of the noise of increments: P, steps between two resets, then "+
 		"poles q, then residues R, in units of 2⁻³⁰. Increment t has e_j of the draw of step t − j of its block: e_0 = 1, e_j = −Σ R·q^(j−1).",
 		operators.AnyWidth)
 }

@@ -118,9 +118,11 @@ func (s *specification) labels() []string {
 // canonical returns the specification as a plan holds it. Some settings have a line only where they are set.
 func (s *specification) canonical() string {
 	lines := []string{
-		"other=" + strconv.FormatBool(s.other), "value=" + s.value + "=" + operators.Decimal(s.low) + ":" + operators.Decimal(s.high),
+		"other=" + strconv.FormatBool(s.other),
+		"value=" + s.value + "=" + operators.Decimal(s.low) + ":" + operators.Decimal(s.high),
 		"statistics=" + strings.Join(s.statistics, ","),
-		"weights=" + operators.Decimal(s.weights.Count) + "," + operators.Decimal(s.weights.Mean) + "," + operators.Decimal(s.weights.Square),
+		"weights=" + operators.Decimal(s.weights.Count) + "," + operators.Decimal(s.weights.Mean) + "," +
+			operators.Decimal(s.weights.Square),
 		"weight_max=" + operators.Decimal(s.weightMax),
 	}
 	if s.weights.Bins > 0 {

@@ -31,7 +31,7 @@ const maxArms = 1 << 12
 var settings = slices.Insert([]operators.Setting{
 	{
 		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
-		Required: true, Entry: operators.ShortName, Text: "what can be played",
+		Required: true, Entry: operators.ShortName, Text: "actions that can be played",
 	},
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
@@ -52,7 +52,7 @@ var settings = slices.Insert([]operators.Setting{
 
 var body = event.Body{
 	Name: "arms", Text: "The loss of a play; the record key is the play's index.",
-	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "What the play cost."}},
+	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "The cost of the play."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
@@ -88,7 +88,7 @@ var _ operators.Audited = operator{}
 
 // members declares the one further member of decisions, the name of the arm.
 func members() (m operators.Members, arm operators.TextMember) {
-	arm = m.Text("arm", "What to play; the decision is its place in ORIEL_ARMS, from 0.")
+	arm = m.Text("arm", "The arm to play; the decision is its place in ORIEL_ARMS, from 0.")
 	return m, arm
 }
 

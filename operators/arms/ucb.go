@@ -93,7 +93,7 @@ func (u *ucbRule) Restore(state []byte) error {
 		at := func(k int) uint64 { return binary.LittleEndian.Uint64(state[8+32*i+8*k:]) }
 		a := record{planned: at(0), settled: at(1), answers: at(2), sum: math.Float64frombits(at(3))}
 		if a.settled > a.planned || math.IsNaN(a.sum) || math.IsInf(a.sum, 0) || a.answers > 1<<53 || a.planned > 1<<53 {
-			return errors.New("arms: state: what is known of an arm is not possible")
+			return errors.New("arms: state: the counts of an arm are impossible")
 		}
 		arms[i], total = a, total+a.answers
 	}

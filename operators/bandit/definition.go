@@ -55,7 +55,7 @@ var settings = append([]operators.Setting{
 	convex.LaterSetting("ROWS",
 		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs this setting. Plays are matrices, row by row"),
 	convex.LaterSetting("VERTICES",
-		"the points of ORIEL_SET=vertices: centres are their convex combinations, times the radius. Replay needs the same file"),
+		"the points of ORIEL_SET=vertices: centres are their convex combinations, times the radius. Replay must have the same file"),
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	{
@@ -105,13 +105,13 @@ var settings = append([]operators.Setting{
 		Later: true,
 	},
 	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Default: exact, Later: true, Text: "how much: what ORIEL_EPSILON takes",
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Default: exact, Later: true, Text: "how much: a value that ORIEL_EPSILON takes",
 	},
 }, actions.Settings("about one centre")...)
 
 var body = event.Body{
 	Name: "bandit", Text: "The loss of a play; the record key is the play's index.",
-	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "What the play cost."}},
+	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "The cost of the play."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
@@ -186,9 +186,9 @@ type members struct {
 
 func (c Config) members(t protection.Terms) *members {
 	m := &members{}
-	m.centre = m.Numbers("centre", "What is known to be good: plays of a round are all as far from it. Where nothing is to be "+
+	m.centre = m.Numbers("centre", "The best point known: plays of a round are all as far from it. Where nothing is to be "+
 		"learned, take this.", c.Set.Dimension())
-	m.baseline = m.Number("baseline", "What losses of the open step are measured from: their mean, as found in what was released before.")
+	m.baseline = m.Number("baseline", "The point from which losses of the open step are measured: their mean, as found in earlier releases.")
 	m.Lifetime(t)
 	return m
 }

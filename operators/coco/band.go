@@ -172,7 +172,7 @@ func (c Config) members(t protection.Terms) *members {
 		high = "Upper end of 1 minus the probability of labels in the set."
 	}
 	m.low, m.high = m.Number("band_low", low), m.Number("band_high", high)
-	m.Constant("band_level", "Share of events whose label is to be within the band.", c.Band.Level)
+	m.Constant("band_level", "Share of events whose label must be within the band in the long run.", c.Band.Level)
 	m.maxError = m.Number("band_error_most", "Most by which the share of all events so far within the bands of their time differs from "+
 		"band_level, for every sequence of events, noise being within its bound with a probability of 0.95.")
 	return m

@@ -75,10 +75,10 @@ var settings = []operators.Setting{
 		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs this setting. Decisions are matrices, row by row"),
 	convex.LaterSetting("EDGES",
 		"the graph of ORIEL_SET=flow (acyclic, one source, one sink), trees (connected) or forests; one "+
-			"coordinate for each edge. Replay needs the same file"),
+			"coordinate for each edge. Replay must have the same file"),
 	convex.LaterSetting("VERTICES",
 		"the points of ORIEL_SET=vertices: decisions are their convex combinations, times the radius; it needs ORIEL_UPDATE=llo and "+
-			"ORIEL_CONSTANTS=search. Replay needs the same file"),
+			"ORIEL_CONSTANTS=search. Replay must have the same file"),
 	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
 	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	operators.Dimension("dimension d of decisions and feature vectors"),
@@ -104,7 +104,7 @@ var settings = []operators.Setting{
 	{
 		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "1/length²",
 		Bounds: operators.From(1e-12, 1e12), Required: true,
-		Text: "µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data",
+		Text: "µ of the public regulariser µ/2·|x|² added to each event's loss; it must be chosen without looking at private data",
 	},
 	{
 		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "1/length²", Bounds: operators.From(0, 1e12), Default: "0",
@@ -122,7 +122,7 @@ var settings = []operators.Setting{
 		Name: "START_POINT", Kind: operators.File, Unit: "file", Entry: isDecision,
 		Range: "a decision, one line of JSON; with ORIEL_MEMORY", Later: true,
 		Text: "first decision: a published decision of an earlier deployment, as `oriel tail --raw` prints it. It is public, so " +
-			"it costs no privacy. Replay needs the same file",
+			"it costs no privacy. Replay must have the same file",
 	},
 	operators.EmitEvery("1", "number of steps between two decisions; the privacy account covers all steps"),
 	{
@@ -211,7 +211,7 @@ func wantReleases(v *operators.Values) {
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)
 	v.Want("UPDATE", !decays || update != OGD, "ogd: with ORIEL_MEMORY sums decay, and ORIEL_UPDATE=projection, or llo with "+
 		"ORIEL_CONSTANTS=search, learn from such")
-	v.Want("CONSTANTS", !decays || update != LLO || v.Text("CONSTANTS") == Search, "%s: what these constants bound is "+
+	v.Want("CONSTANTS", !decays || update != LLO || v.Text("CONSTANTS") == Search, "%s: these constants bound "+
 		"regret of sums that do not decay, and with ORIEL_MEMORY they do; take ORIEL_CONSTANTS=search, which has no bound "+
 		"to lose, or ORIEL_UPDATE=projection", v.Text("CONSTANTS"))
 	v.Want("OWN_CONVEXITY", !decays || !v.Flag("OWN_CONVEXITY"),

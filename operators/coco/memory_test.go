@@ -121,8 +121,8 @@ func TestUpdatesThatHaveNoMemory(t *testing.T) {
 // Constants search allow one.
 func TestMemoryOfConstants(t *testing.T) {
 	for _, c := range []struct{ constants, want string }{
-		{Proved, "ORIEL_CONSTANTS: proved: what these constants bound is regret of sums that do not decay"},
-		{Paper, "ORIEL_CONSTANTS: paper: what these constants bound"},
+		{Proved, "ORIEL_CONSTANTS: proved: these constants bound regret of sums that do not decay"},
+		{Paper, "ORIEL_CONSTANTS: paper: these constants bound"},
 		{Search, ""},
 	} {
 		m := mechanisms.Config{

@@ -116,7 +116,7 @@ func (s *Settings) mixings(ratios []float64) []float64 {
 // State returns all numbers that change, for a caller that stores them. Their number depends on the settings.
 func (x *Experiment) State() []float64 { return x.state }
 
-var errState = errors.New("experiment: state: not that of so many looks")
+var errState = errors.New("experiment: state: does not belong to so many looks")
 
 // Check returns an error if the numbers in State cannot be a state after the given number of steps of the stream.
 func (x *Experiment) Check(steps uint64) error {

@@ -68,7 +68,7 @@ func (c operator) regret(m mechanisms.Config) string {
 	if c.confidence == 0 {
 		text := moments.DescribeNoise(m, c.rows.Features, c.shift)
 		text += fmt.Sprintf(". Weights of an arm are drawn to a norm of %.3g half reward ranges", c.maxWeights)
-		return text + ". The width of ORIEL_WIDTH has no proof; that of ORIEL_CONFIDENCE has one"
+		return text + ". The width of ORIEL_WIDTH has no proof; the width of ORIEL_CONFIDENCE has one"
 	}
 	if c.doubling {
 		return fmt.Sprintf("weights are within the width with probability %g at all steps; ORIEL_SOLVE=always has a bound on regret",

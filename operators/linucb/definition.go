@@ -62,7 +62,7 @@ var settings = []operators.Setting{
 		Name: "ARM_FEATURES", Kind: operators.File, Unit: "file", Later: true,
 		Range: "2 to 1024 lines name:number:number:…, one for each arm, all with equally many numbers",
 		Entry: productEntry, Text: "the arms and their public features, instead of ORIEL_ARMS: learning about one arm helps arms like it. " +
-			"Replay needs the same file",
+			"Replay must have the same file",
 	},
 	{
 		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates",
@@ -93,7 +93,7 @@ var settings = []operators.Setting{
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
 	{
 		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Default: exact, Later: true,
-		Text: "how much: what ORIEL_EPSILON takes",
+		Text: "how much: a value that ORIEL_EPSILON takes",
 	},
 	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Bounds: operators.From(0, 1000), Default: "0.25",
@@ -149,9 +149,9 @@ var body = event.Body{
 		},
 		{
 			Name: "arm", Kind: event.KindCount, Optional: true, Default: -1, Least: 0, Most: maxArms - 1,
-			Text: "The place of what was played, from 0; read where ORIEL_PLAYED is logged.",
+			Text: "The place of the played action, from 0; read where ORIEL_PLAYED is logged.",
 		},
-		{Name: "reward", Kind: event.KindNumber, Optional: true, Default: noReward, Text: "What the play brought."},
+		{Name: "reward", Kind: event.KindNumber, Optional: true, Default: noReward, Text: "The reward of the play."},
 	},
 }
 
@@ -213,7 +213,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 // configureArms sets the arms and the number of blocks.
 func (c *operator) configureArms(v *operators.Values) {
 	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
-		"set, but events bring what can be played: ORIEL_CANDIDATES is %d", c.candidates)
+		"set, but events bring the actions that can be played: ORIEL_CANDIDATES is %d", c.candidates)
 	if lines := v.Entries("ARM_FEATURES"); lines != nil {
 		c.configureProducts(v, lines)
 		return

@@ -74,12 +74,12 @@ func (c operator) members() *members {
 	m.shift = m.Number("shift", "The most that was added to the diagonal of an arm's released second moments of features of norm 1.")
 	m.doublings = m.Number("doublings", "How often a shift has had to be doubled, of all arms and models so far: 0 when it is large enough.")
 	if c.served {
-		m.arm = m.Text("arm", "The name of what to play; empty in a model, and where there is nothing to play.")
+		m.arm = m.Text("arm", "The name of the action to play; empty in a model, and where there is nothing to play.")
 		m.key = m.Text(keyMember, "The record key of the context that an action is for; empty in a model.")
 		m.space = m.Text("space", "Spaces, so that the texts of all actions for a key have equally many bytes.")
 		m.filler = m.Number("filler", "A power of ten, so that the decision and this number together have equally many characters in all "+
 			"actions; 0 in a model.")
-		m.answers = m.Text("answers", "What an action answers, by the record's key alone: context, which waits for its reward from then on; "+
+		m.answers = m.Text("answers", "The kind of record that an action answers, by the record's key alone: context, which waits for its reward from then on; "+
 			"reward, under a key that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.")
 	}
 	m.Lifetime(c.terms)
@@ -97,7 +97,7 @@ func (c operator) SecondTopic() *operators.Output {
 	}
 	return &operators.Output{
 		Suffix: "actions", Key: keyMember, Own: true,
-		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
+		Text: "the action to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
 			"or who carry it out for them",
 	}
 }

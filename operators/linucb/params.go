@@ -37,7 +37,7 @@ func (c operator) read(params []byte) (operator, error) {
 		return c, errors.New("linucb: params: weights have no largest norm")
 	}
 	if !c.derived && c.maxWeights != most {
-		return c, errors.New("linucb: ORIEL_WEIGHTS_MAX is not what the deployment began with, which is " + text)
+		return c, errors.New("linucb: ORIEL_WEIGHTS_MAX differs from its value when the deployment began, which is " + text)
 	}
 	c.maxWeights = most
 	var lines []string
@@ -52,7 +52,7 @@ func (c operator) read(params []byte) (operator, error) {
 	}
 	arms, p, ok := readProducts(c.arms)
 	if !ok || p.length != c.products.length {
-		return c, errors.New("linucb: params: not of arms with as many features as those of ORIEL_ARM_FEATURES")
+		return c, errors.New("linucb: params: its arms have not as many features as ORIEL_ARM_FEATURES")
 	}
 	c.arms, c.products = arms, p
 	return c, nil

@@ -66,7 +66,7 @@ func readProducts(lines []string) (arms []string, p products, ok bool) {
 // configureProducts sets the arms and their features from the lines of a file.
 func (c *operator) configureProducts(v *operators.Values, lines []string) {
 	v.Want("ARM_FEATURES", c.candidates == 0 && len(c.arms) == 0,
-		"set, and so is ORIEL_CANDIDATES or ORIEL_ARMS: set one of them alone, which says what can be played")
+		"set, and so is ORIEL_CANDIDATES or ORIEL_ARMS: set only one of them, because each lists the actions that can be played")
 	arms, p, ok := readProducts(lines)
 	if !ok {
 		v.Want("ARM_FEATURES", false, "not as many features of each arm, or none that is not 0")

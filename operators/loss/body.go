@@ -25,7 +25,7 @@ var (
 		Members: []event.Member{
 			{Name: "label", Kind: event.KindTarget, Text: "the number"},
 			{
-				Name: "features", Kind: event.KindFeatures, Text: "what the threshold is multiplied with; 1 when left out",
+				Name: "features", Kind: event.KindFeatures, Text: "factor of the threshold; 1 when left out",
 				Optional: true,
 			},
 			weight,

@@ -218,7 +218,7 @@ func (r *run) finish(at []uint64) {
 	for k, step := range r.steps {
 		switch {
 		case at != nil && !slices.Contains(at, step):
-			r.refuse("step %d: contributions differ there, and no exchanged event is to be added in it", step)
+			r.refuse("step %d: contributions differ there, and no exchanged event may be added in it", step)
 		case k > 0 && !several:
 			r.refuse("step %d: contributions differ in step %d already, and one event was exchanged", step, r.steps[0])
 		case k > 0 && step-r.steps[k-1] < separation:

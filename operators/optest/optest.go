@@ -301,7 +301,7 @@ func (s suite) destinationIsAppendedTo(t *testing.T) {
 	for i, r := range s.records {
 		got := m.Add([]operators.Decision{mark}, r)
 		if len(got) == 0 || got[0].Index != mark.Index || got[0].Step != mark.Step {
-			t.Fatalf("record %d: what stood in dst is gone", i)
+			t.Fatalf("record %d: the former contents of dst are gone", i)
 		}
 	}
 }

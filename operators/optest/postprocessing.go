@@ -131,7 +131,7 @@ func sameActions(want, got []operators.Decision, others []bool, extras []decisio
 		}
 		if others[k] && got[i].Output == want[i].Output && got[i].Index == want[i].Index && got[i].Step == want[i].Step {
 			if neighbours.Lengths(got[i], extras) != neighbours.Lengths(want[i], extras) {
-				return fmt.Sprintf("the length of action %d depends on what its record says", got[i].Index)
+				return fmt.Sprintf("the length of action %d depends on its record's contents", got[i].Index)
 			}
 			got[i] = want[i]
 		}
@@ -244,7 +244,7 @@ func (g *scriptedRun) add(r operators.Record) {
 		inner := stream.AppendState(nil)
 		at := bytes.Index(g.last.state, inner)
 		if at < 0 {
-			g.fault = "the state does not hold that of its stream"
+			g.fault = "the state does not hold its stream's state"
 			return
 		}
 		g.last.state = slices.Delete(g.last.state, at, at+len(inner))

@@ -52,15 +52,15 @@ func (c operator) members() *members {
 	deviation := "Standard deviation of the noise of privacy in each weight, to the first order."
 	residual := "Root of the mean squared residual of the weights, as the released second moments say; 0 where noise makes it negative."
 	if c.innovation {
-		deviation = "Standard deviation of the noise of privacy that the last release puts into each weight, without what feedback takes back."
+		deviation = "Standard deviation of the noise of privacy that the last release puts into each weight, without the part that feedback takes back."
 		residual = "Root of the mean squared clipped residual, as released; 0 where noise makes it negative."
 	}
 	m := &members{}
 	m.deviation = m.Numbers("deviation", deviation, c.rows.Features)
 	m.Constant("offset", "A prediction is this and the inner product of features and decision.", c.middle)
 	m.residual = m.Number("residual_deviation", residual)
-	m.shift = m.Number("shift", "What was added to the diagonal of the released second moments of features of norm 1, or what their "+
-		"eigenvalues were raised to.")
+	m.shift = m.Number("shift", "The number added to the diagonal of the released second moments of features of norm 1, or the "+
+		"least eigenvalue that they were raised to.")
 	m.doublings = m.Number("doublings", "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.")
 	m.Lifetime(c.terms)
 	return m

@@ -82,8 +82,8 @@ var settings = slices.Insert([]operators.Setting{
 }, 4, actions.Settings("all of one set")...)
 
 var body = event.Body{
-	Name: "sets", Text: "What the set of a play was worth; the record key is the play's index.",
-	Members: []event.Member{{Name: "worth", Kind: event.KindNumber, Text: "What the set was worth to the event."}},
+	Name: "sets", Text: "The value of the set of a play; the record key is the play's index.",
+	Members: []event.Member{{Name: "worth", Kind: event.KindNumber, Text: "The value of the set to the event."}},
 }
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }

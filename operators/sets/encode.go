@@ -15,7 +15,7 @@ const stateVersion = 1
 const roundLen = 4 + 4
 
 // errState is the error for a state that no machine can have written.
-var errState = errors.New("what is known of sets is not possible")
+var errState = errors.New("the counts of sets are impossible")
 
 // defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {

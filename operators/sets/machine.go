@@ -55,7 +55,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 	}
 	if draws != c.Draws || stream.Dimension() != size || !draws && !stream.PerStep() ||
 		stream.Batch() != uint64(c.Actions.Records) {
-		return nil, fmt.Errorf("sets: a stream of %d coordinates and %d records a step, mechanism %s: not that of the settings",
+		return nil, fmt.Errorf("sets: a stream of %d coordinates and %d records a step, mechanism %s: differs from the settings",
 			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism)
 	}
 	table, err := actions.New(c.Actions)

@@ -46,7 +46,7 @@ var (
 
 // members declares the names of the elements in the set, and whether the round explores.
 func members() (m operators.Members, set operators.TextMember, explores operators.NumberMember) {
-	set = m.Text("set", "The names of what to play, with commas between them. The decision has their places in ORIEL_ELEMENTS, "+
+	set = m.Text("set", "The names of the elements to play, with commas between them. The decision has their places in ORIEL_ELEMENTS, "+
 		"from 0, and −1 where the set has fewer than ORIEL_PICK.")
 	explores = m.Number("explores", "1: the set is played to find out; 0: it is the best that is known.")
 	return m, set, explores

@@ -88,7 +88,7 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 			r.strength, r.relief, law.worst, alone*alone)
 	}
 	if c.averages() {
-		return text + fmt.Sprintf("; sums are means over the newest 1/%d of events, which have less noise: no bound on what decisions lack is proved for such means; ORIEL_RATE=bounded has a bound, and learns less", meansShare)
+		return text + fmt.Sprintf("; sums are means over the newest 1/%d of events, which have less noise: no bound on the value that decisions lack is proved for such means; ORIEL_RATE=bounded has a bound, and learns less", meansShare)
 	}
 	events, best := eventsOf(m), "set"
 	if c.rule == byShares {
@@ -96,7 +96,7 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	}
 	lacked := c.regret(c.expertRegret(m, law, r), events, c.copiesOf(m))
 	if lacked >= events {
-		return text + fmt.Sprintf("; no bound on what decisions lack holds at %.6g events: it takes more events, less noise, or a smaller ORIEL_EMIT_EVERY", events)
+		return text + fmt.Sprintf("; no bound on the value that decisions lack holds at %.6g events: it takes more events, less noise, or a smaller ORIEL_EMIT_EVERY", events)
 	}
 	return text + fmt.Sprintf("; %.6g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
 }

@@ -58,7 +58,7 @@ var settings = []operators.Setting{
 		Name: "PLACES", Kind: operators.File, Unit: "file",
 		Range: "2 to 1024 lines name:latitude:longitude, one for each place",
 		Entry: placeEntry, Decodes: true,
-		Text: "public places, degrees: events are at them, and elements are the same places. Replay needs the same file",
+		Text: "public places, degrees: events are at them, and elements are the same places. Replay must have the same file",
 	},
 	{
 		Name: "TYPES", Kind: operators.File, Unit: "file", Range: "2 to 1024 lines name:value:value:…, one for each type",
@@ -105,7 +105,7 @@ func events(v *operators.Values) operators.Events {
 		v.Want("ELEMENTS", n >= 2 && n <= maxElements, "%d: not within 2 to %d; or set ORIEL_PLACES or ORIEL_TYPES", n,
 			maxElements)
 		return operators.Events{Dimension: int(min(n, maxElements)), Body: event.Body{
-			Name: "values", Text: "What each element is worth to the event.", Members: []event.Member{
+			Name: "values", Text: "The value of each element to the event.", Members: []event.Member{
 				{
 					Name: "values", Kind: event.KindVector,
 					Text: "Of each element, or of those that are not 0; clamped to [0, 1].",
@@ -113,7 +113,7 @@ func events(v *operators.Values) operators.Events {
 			},
 		}}
 	}
-	v.Want("ELEMENTS", n == 0, "%d: set, but ORIEL_%s says what can be chosen", n, setting)
+	v.Want("ELEMENTS", n == 0, "%d: set, but ORIEL_%s lists the elements that can be chosen", n, setting)
 	list := make([]string, len(names))
 	for i, name := range names {
 		p, _ := parse(name)
@@ -161,7 +161,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("PICK", c.rule == byHistogram || c.pick*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers",
 		c.pick, c.elements, operators.MaxDimension)
 	v.Want("VALUES_NORM", c.norm == 0 || c.norm >= 0.001 && float64(2*c.norm*c.norm) <= float64(c.elements),
-		"%g: not 0, or from 0.001 to √(%d/2), above which it would only add to what an exchange moves", c.norm, c.elements)
+		"%g: not 0, or from 0.001 to √(%d/2), above which it would only add to the sensitivity", c.norm, c.elements)
 	v.Want("VALUES_NORM", c.norm == 0 || c.rule != byHistogram && c.rule != byDraws,
 		"%g: ORIEL_RULE=%s has no gains that are summed", c.norm, c.rule)
 	v.Want("RATE", c.rule == byDraws || c.tuned() || !c.printed && !c.bounded, "%s: only ORIEL_RULE=%s, %s and %s have one",

@@ -50,7 +50,7 @@ func (c operator) members() *members {
 		m.places = m.Text("places", "The names of the set, in its order, with commas between them.")
 	}
 	if c.rule == byHistogram {
-		m.value = m.Number("value", "What the set is worth to an event in the mean, in [0, 1], as the released counts say.")
+		m.value = m.Number("value", "The mean value of the set to an event, in [0, 1], by the released counts.")
 	}
 	if c.published {
 		m.points = m.Numbers("points", "Of all copies.", c.copies*c.elements)

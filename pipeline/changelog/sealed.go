@@ -166,7 +166,7 @@ func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, err
 	}
 	if topic := state.ConfigValue(manifest.Config, "STREAM") == "topic"; topic != d.Config.WholeTopic() {
 		return Keys{}, &notice.StopError{
-			Partition: p, Reason: "ORIEL_STREAM is not what the deployment was opened with",
+			Partition: p, Reason: "ORIEL_STREAM differs from its value when the deployment was opened",
 			Remedy: "Set ORIEL_STREAM=topic where all of the input is one stream, and leave it out elsewhere",
 		}
 	}

@@ -227,7 +227,7 @@ func (t *task) explain(err error) error {
 	}
 	e := &notice.StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
-		Remedy: "Correct what the cause names, on the brokers (a process that still runs goes on by itself) or in the settings " +
+		Remedy: "Remove the cause, on the brokers (a process that still runs goes on by itself) or in the settings " +
 			"(start again); letters go on where they stopped",
 	}
 	switch {

@@ -248,11 +248,11 @@ func TestLettersRefuseAnotherStreamSetting(t *testing.T) {
 	e := newTopicEnv(t, 0)
 	e.rowOf(0, stretchesOf("0:0-1"), bad)
 	e.deployment.Config.Order = ""
-	e.refuses("ORIEL_STREAM is not what the deployment was opened with", "ORIEL_STREAM=topic")
+	e.refuses("ORIEL_STREAM differs from its value when the deployment was opened", "ORIEL_STREAM=topic")
 	e = newEnv(t)
 	e.row(0, bad)
 	e.deployment.Config.Order = "d.order"
-	e.refuses("ORIEL_STREAM is not what the deployment was opened with")
+	e.refuses("ORIEL_STREAM differs from its value when the deployment was opened")
 }
 
 // TestMembersKeepTheOffsetsOfAWholeTopic checks that the group keeps offsets of the input, although no partition of the

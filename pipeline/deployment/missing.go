@@ -41,7 +41,7 @@ func missingTopic(
 				fmt.Sprintf("changelog topic %q does not exist, and %s topic %q has records: the state of this deployment is lost",
 					c.Changelog, r.name, topic.Name),
 				"Bring the changelog back from a backup, or correct ORIEL_CHANGELOG_TOPIC. An empty one would be refused: "+
-					"what was released belongs to a state. Without it, open a new deployment under another ORIEL_NAME; "+
+					"released decisions belong to a state. Without it, open a new deployment under another ORIEL_NAME; "+
 					"its privacy loss adds to the old one's for events that both read",
 			), nil
 		}

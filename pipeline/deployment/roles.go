@@ -82,7 +82,7 @@ var roles = []role{
 	},
 	{
 		name: "verdict", setting: "ORIEL_VERDICTS_TOPIC", uses: ByService | ByLetters, transactional: true,
-		lost: "It makes the topic; then start what has ended again. If the topic was deleted, letters that were not written are " +
+		lost: "It makes the topic; then start the processes that have ended again. If the topic was deleted, letters that were not written are " +
 			"lost with it, and nothing else is: decisions and states do not depend on verdicts",
 		topic:     func(c *Config) string { return c.Verdicts },
 		described: func(t *Topics) *topics.Topic { return &t.Verdicts },
@@ -121,7 +121,7 @@ var roles = []role{
 	},
 	{
 		name: "dead-letter", setting: "ORIEL_DEAD_LETTER_TOPIC", uses: ByLetters,
-		lost:      "It makes the topic; then start what has ended again. If the topic was deleted, the letters in it are lost",
+		lost:      "It makes the topic; then start the processes that have ended again. If the topic was deleted, the letters in it are lost",
 		topic:     func(c *Config) string { return c.DeadLetter },
 		described: func(t *Topics) *topics.Topic { return &t.DeadLetter },
 		settings: func(input map[string]string) map[string]string {

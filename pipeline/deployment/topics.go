@@ -71,7 +71,7 @@ func (t Topics) Continues(o Topics) error {
 			return stop(reason, "Start the process again: it goes on. Letters that were not written are lost with the old topic, "+
 				"and nothing else is")
 		}
-		return stop(reason, "Start the process again; it says what is lost with it, and what to do")
+		return stop(reason, "Start the process again; it names the loss and the remedy")
 	}
 	return nil
 }

@@ -58,7 +58,8 @@ func TestReopenedDirectoryHasTheLogAndTheOffsets(t *testing.T) {
 	if _, err := p.Produce(ctx, "t", 1, &batch); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.CommitOffsets(ctx, group.Membership{Group: "g", Generation: -1}, "t", []group.Offset{{Partition: 1, Offset: 5}}); err != nil {
+	if err := p.CommitOffsets(ctx, group.Membership{Group: "g", Generation: -1}, "t",
+		[]group.Offset{{Partition: 1, Offset: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.End(ctx, true); err != nil {

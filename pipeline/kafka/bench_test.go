@@ -159,7 +159,8 @@ func transfer(ctx context.Context, c *kafka.Client, in, out string, partition in
 				}
 			}
 		}
-		if err := p.CommitOffsets(ctx, group.Membership{Group: id, Generation: -1}, in, []group.Offset{{Partition: partition, Offset: next}}); err != nil {
+		if err := p.CommitOffsets(ctx, group.Membership{Group: id, Generation: -1}, in,
+			[]group.Offset{{Partition: partition, Offset: next}}); err != nil {
 			return err
 		}
 		if err := p.End(ctx, true); err != nil {

@@ -24,7 +24,7 @@ var (
 
 	// ErrTruncated is the error of a log that lost records after they were read: by an unclean leader election, or by
 	// storage that went back in time. The new records of the log belong to another history.
-	ErrTruncated = errors.New("kafka: log truncated below what was read")
+	ErrTruncated = errors.New("kafka: log truncated below the offset already read")
 
 	// ErrHole is the error of a log without a record at some offset between others, for a reader that needs every record
 	// (fetch.Options.Whole): brokers have compacted the log.

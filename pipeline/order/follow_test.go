@@ -180,7 +180,8 @@ func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	}
 	policy := func(policy string) {
 		t.Helper()
-		if err := logtest.Alter(t.Context(), e.client, e.topic.Name, map[string]string{"cleanup.policy": policy}); err != nil {
+		err := logtest.Alter(t.Context(), e.client, e.topic.Name, map[string]string{"cleanup.policy": policy})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

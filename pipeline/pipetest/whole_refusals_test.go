@@ -76,12 +76,12 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			"Restore the order log", func(w *whole) { w.row(21, state.Stretch{Partition: 0, From: 7, To: 10}) },
 		},
 		{
-			"an input that does not reach what is in order", "what is left of partition 1 ends at 7, and the order log has it up to 12",
+			"an input that does not reach what is in order", "partition 1 now ends at 7, and the order log has it up to 12",
 			"Acknowledged events were lost", func(w *whole) { w.order(order.Entry{Partition: 1, End: 12}) },
 		},
 		{
 			"an input that has others where it was put in order",
-			"what is left of partition 1 ends at 7, and the order log has it up to 10", "Acknowledged events were lost",
+			"partition 1 now ends at 7, and the order log has it up to 10", "Acknowledged events were lost",
 			func(w *whole) { // the second leader appended three events that the third leader lacks
 				for range 2 {
 					w.check(w.MoveLeader(w.setup.Config.Input, 1, 0))

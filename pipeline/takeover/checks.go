@@ -37,12 +37,12 @@ func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
 	if err != nil || at.Next <= t.Position.Next || f.verdicts.ended(at.Next) {
 		return nil
 	}
-	return changelog.LostRecords(t.partition, fmt.Sprintf("the state of the local store stands at offset %d of the input, that of the changelog at %d, and nothing else of the transaction between them is left", at.Next, t.Position.Next))
+	return changelog.LostRecords(t.partition, fmt.Sprintf("the state of the local store stands at offset %d of the input, the changelog's state at %d, and nothing else of the transaction between them is left", at.Next, t.Position.Next))
 }
 
 // Messages for an input that lost records that the state has taken.
 const (
-	Truncated       = "the input was truncated below what the state has taken"
+	Truncated       = "the input was truncated below the offset that the state has taken"
 	TruncatedRemedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
 )
 
@@ -78,7 +78,7 @@ func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) erro
 		return t.lost(fmt.Sprintf("events were deleted before they were taken: %s starts at %d, the state needs %d", input, start, next),
 			"Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage")
 	case end < taken:
-		return t.lost(fmt.Sprintf("%s was truncated: what is left of what was taken ends at %d, and events were taken up to %d", input, end, taken), TruncatedRemedy)
+		return t.lost(fmt.Sprintf("%s was truncated: it now ends at %d, and events were taken up to %d", input, end, taken), TruncatedRemedy)
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (t *takeOver) checkParts(ctx context.Context, parts []state.OrderedPart, ra
 		}
 		for _, r := range ranges[part.Partition] {
 			if end := before[0].Reach(bounds[i]); end < r.To {
-				return t.lost(fmt.Sprintf("the input was truncated: what is left of partition %d ends at %d, and the order log has it up to %d", r.Partition, end, r.To), TruncatedRemedy)
+				return t.lost(fmt.Sprintf("the input was truncated: partition %d now ends at %d, and the order log has it up to %d", r.Partition, end, r.To), TruncatedRemedy)
 			}
 			before = before[1:]
 		}

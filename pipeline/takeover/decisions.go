@@ -111,7 +111,7 @@ func (t *takeOver) findAborted(
 		}
 		if other, seen := found[d.Index]; seen && !bytes.Equal(other, r.Value) {
 			return t.stop(fmt.Sprintf("decision %d can be read with two values from aborted transactions", d.Index),
-				"The privacy loss of the events that both stand on composes. Open a new deployment under another ORIEL_NAME, and tell whoever accounts for privacy")
+				"The privacy loss of the events that both stand on composes. Open a new deployment under another ORIEL_NAME, and inform your privacy officer")
 		}
 		found[d.Index], first = bytes.Clone(r.Value), min(first, d.Step)
 	}

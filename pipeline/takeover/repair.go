@@ -51,9 +51,9 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 		tx.Rows.Append(nil, r.sealed, nil, now)
 	}
 	tx.Position, tx.Sealed = t.Position.Clone(), bytes.Clone(t.sealed)
-	says := "a transaction of an earlier owner is not whole; what it lacks is committed now"
+	says := "a transaction of an earlier owner is not whole; the missing records are committed now"
 	if t.Position.Owes {
-		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; what lacks is committed now"
+		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; the missing records are committed now"
 	}
 	if t.examines != nil && !t.examines.Events {
 		return nil

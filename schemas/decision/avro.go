@@ -113,7 +113,7 @@ const endOfList = 0
 // appendLong appends a long (zigzag). n must not exceed MaxInt64.
 func appendLong(dst []byte, n uint64) []byte {
 	if n > math.MaxInt64 {
-		panic("BUG: schemas: a whole number of a decision is above those of Avro")
+		panic("BUG: schemas: a whole number of a decision is above Avro's largest")
 	}
 	return binary.AppendUvarint(dst, 2*n)
 }

@@ -147,7 +147,7 @@ func (m Member) defaultFault() string {
 	case d == 0:
 		return ""
 	case !m.Optional:
-		return "a default is for what may be left out"
+		return "a default is for a member that may be left out"
 	case !isFinite(d) || m.Kind.isVector():
 		return "a default is a finite number"
 	case m.Kind == KindClass && d != 1 && d != -1:

@@ -237,7 +237,7 @@ func (p *problems) distinct(m *Mapping) {
 		seen := map[string]string{}
 		for _, item := range items {
 			if first, twice := seen[item.Name]; twice {
-				p.add(item.place, "the name %s is also that of %s; give one a name of its own",
+				p.add(item.place, "%s is also the name of %s; one of them must have another name",
 					text.Shown([]byte(item.Name)), first)
 			}
 			seen[item.Name] = item.place

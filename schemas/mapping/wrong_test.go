@@ -79,7 +79,7 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l","features":["/a/x","/b/x"]}`,
-		`features[1]: the name "x" is also that of features[0]; give one a name of its own`,
+		`features[1]: "x" is also the name of features[0]; one of them must have another name`,
 	},
 	{
 		`{"label":"l","features":[{"name":"a","from":"a","form":"text"}]}`,
@@ -159,7 +159,7 @@ var wrongMappings = []struct{ document, want string }{
 	},
 	{
 		`{"label":"l","features":["a"],"members":["weight=w","weight=v"]}`,
-		`members[1]: the name "weight" is also that of members[0]; give one a name of its own`,
+		`members[1]: "weight" is also the name of members[0]; one of them must have another name`,
 	},
 	{
 		`{"label":"l","features":["a"],"members":["weight=w:text"]}`,

@@ -38,7 +38,7 @@ func (o Options) Look(dir string, id state.Identity) (Found, error) {
 	case err != nil:
 		return Found{}, fmt.Errorf("state: directory %s: %w", exists, osError(err))
 	case usage.AvailBytes < enough(usage):
-		return Found{Free: usage.AvailBytes}, fmt.Errorf("%w: directory %s has %d MiB left, and %d are needed",
+		return Found{Free: usage.AvailBytes}, fmt.Errorf("%w: directory %s has %d MiB left, and must have %d",
 			ErrSpace, exists, usage.AvailBytes>>20, enough(usage)>>20)
 	default:
 		found.Free = usage.AvailBytes

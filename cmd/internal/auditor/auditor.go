@@ -243,7 +243,7 @@ func (r *Result) limit() float64 {
 
 // A result refutes a machine by one of these errors, by audit.ErrClaim or by audit.ErrLaw.
 var (
-	ErrCheck = errors.New("audit: the machine is not what its proof is about")
+	ErrCheck = errors.New("audit: the machine differs from the one that its proof covers")
 	ErrNoise = errors.New("audit: the noise is not the calibration's")
 )
 

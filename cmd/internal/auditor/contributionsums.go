@@ -44,7 +44,7 @@ func rounded(lambda int64) float64 { return 16 + 0x1p-44*float64(lambda) }
 func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
-		Name: "contribution sums", Looked: "what steps add, without noise, beside the reference model", Count: runs * steps,
+		Name: "contribution sums", Looked: "contributions of steps, without noise, beside the reference model", Count: runs * steps,
 		Found: "the two are one, but for rounding", Holds: true,
 	}
 	added, recorder := &sumRecord{components: make([][]int64, len(a.wholeMechanism.Contribution.Components))}, *a

@@ -100,7 +100,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 		}
 		share = max(share, accounted.Share)
 	}
-	check.Found = fmt.Sprintf("draws are those of the account, and their laws move by up to %.3f of it", share)
+	check.Found = fmt.Sprintf("draws are the account's, and their laws move by up to %.3f of it", share)
 	return check, nil
 }
 

@@ -183,7 +183,7 @@ func (a *Subject) replays(steps uint64) (restart, decisions Check, draws []recor
 	runs, steps := a.repetitions(steps)
 	restart = Check{
 		Name: "restart", Looked: "runs written down and read back, anywhere", Count: runs,
-		Found: "releases and decisions are those of unbroken runs", Holds: true,
+		Found: "releases and decisions equal the ones of unbroken runs", Holds: true,
 	}
 	decisions = Check{
 		Name: "decisions", Looked: "runs of other events over the same releases", Count: runs,
@@ -261,7 +261,7 @@ func (c *background) repeated(original recorded, run uint64) (fault string, err 
 	}
 	// otherwise the guarantee covers draws, whose scores may depend on events
 	if draws.affected && !c.subject.drawing() {
-		return "scores of a draw depend on events, and the guarantee is that of the sums alone", nil
+		return "scores of a draw depend on events, and the guarantee covers the sums alone", nil
 	}
 	return "", nil
 }

@@ -31,7 +31,7 @@ func (r *Result) Print(out io.Writer) error {
 	g := r.subject.guarantee
 	fmt.Fprintf(out, "%s, %s, B = %d, d = %s, adjacency %s, unit %s\n",
 		g.Mechanism, g.Brief(""), g.Batch, r.subject.dimensions(), g.Unit.Adjacency(), g.Unit.Name())
-	fmt.Fprintf(out, "%s; a false alarm in any of what follows has probability %g at most\n\n",
+	fmt.Fprintf(out, "%s; the probability of a false alarm in any test below is at most %g\n\n",
 		r.elapsed.Round(10*time.Millisecond), r.options.Alpha)
 	for _, part := range []func(io.Writer) error{r.printAttacks, r.printChecks, r.printLeft} {
 		if err := part(out); err != nil {
@@ -105,7 +105,7 @@ func (t *Attack) printReach(out io.Writer) {
 		fmt.Fprintf(out, ", %s of %s,", t.epsilonName(),
 			lower(dp.GaussianEpsilon(first.Value*(1-1e-12), t.Report.Claim.Delta)))
 	}
-	fmt.Fprintf(out, " comes to %.2f of what this canary can show", share)
+	fmt.Fprintf(out, " comes to %.2f of the most that this canary can show", share)
 	t.printMore(out, share)
 }
 

@@ -67,7 +67,7 @@ type table struct {
 }
 
 const notes = `
-for life: what a step says counts for less with each later step (memory, ORIEL_MEMORY), and ε holds for every flight
+for life: the weight of a step's data falls with each later step (memory, ORIEL_MEMORY), and ε holds for every flight
 for ever. The others protect the newest W flights of each stream; a flight that leaves the window is not forgotten, and
 its ε grows with age as shown. Adjacency replace, one flight, δ = 1e-6. Settings are public: the regulariser follows
 from the noise, as ` + "`oriel plan`" + ` advises, and from no flight; so each row has a learner of its own, whose loss
@@ -102,7 +102,7 @@ func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, 
 	for i, s := range d.rows {
 		fmt.Fprintf(out, "  %-32s %8.0f\n", s.Deployment().Decisions, d.rates[i])
 	}
-	fmt.Fprintf(out, "\nLearned under privacy (%s): the last weights, what makes a flight late first\n", d.rows[0].Deployment().Decisions)
+	fmt.Fprintf(out, "\nLearned under privacy (%s): the last weights, the strongest reasons for a delay first\n", d.rows[0].Deployment().Decisions)
 	for p, x := range d.last[0] {
 		fmt.Fprintf(out, "  %s  %s\n", flights.Origins[p], strongest(x))
 	}
@@ -110,7 +110,7 @@ func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, 
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	report.Title = "Late flights: what is learned, and what privacy costs"
+	report.Title = "Late flights: how much is learned, and how much privacy costs"
 	picture := filepath.Join(folder, "learning.png")
 	if err := report.Slide().Save(picture); err != nil {
 		return err
@@ -177,7 +177,7 @@ func strongest(x []float64) string {
 func closing(r *race.Report) string {
 	row := &r.Rows[0]
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
-		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of what the same method\n"+
+		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of the gain that the same method\n"+
 		"learns without any privacy beyond knowing how many flights are late.",
 		row.Terms.AnyOf("flight"), math.Ceil(10*math.Exp(row.Epsilon))/10, twoDigits(1/exceptional(row.Mu, row.Epsilon)),
 		100*row.Gain)

@@ -54,7 +54,7 @@ func (e *examination) checkRights(ctx context.Context) {
 		return named(probe.MayWriteAs(ctx, e.deployed.Client, id), c.Name+"/*")
 	}))
 	if e.wrong == found {
-		e.ok(check, "the user may do what `oriel run` does: topics, group %s, transactional ids %s/*", c.Group, c.Name)
+		e.ok(check, "the user has the rights that `oriel run` needs: topics, group %s, transactional ids %s/*", c.Group, c.Name)
 	}
 }
 
@@ -119,7 +119,7 @@ func (e *examination) checkRegistry(ctx context.Context) {
 		e.skipped(check, "records name no schema of the registry")
 		return
 	case e.service == nil:
-		e.skipped(check, "the deployment has to be opened before its schemas can be compared")
+		e.skipped(check, "the deployment must be opened before its schemas can be compared")
 		return
 	}
 	frozen, err := ask(ctx, e, func(ctx context.Context) (state.Schemas, error) { return d.Frozen(ctx, 0) })

@@ -29,7 +29,7 @@ func (e *examination) checkRetention(ctx context.Context) {
 func (e *examination) checkGroup(ctx context.Context) {
 	const check = "group"
 	if e.service == nil {
-		e.skipped(check, "the deployment has to be opened before its members are known")
+		e.skipped(check, "the deployment must be opened before its members are known")
 		return
 	}
 	var foreign, versions []string

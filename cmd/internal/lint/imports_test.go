@@ -128,7 +128,8 @@ var direction = []rule{
 	{
 		"operators/aggregate/trial",
 		[]string{
-			"=operators", "operators/experiment", "operators/aggregate/block", "operators/aggregate/interval", "=mechanisms", "schemas/decision", "schemas/event", "schemas/text",
+			"=operators", "operators/experiment", "operators/aggregate/block", "operators/aggregate/interval",
+			"=mechanisms", "schemas/decision", "schemas/event", "schemas/text",
 		},
 		"a trial knows the arms of a release, and no specification",
 	},

@@ -27,7 +27,7 @@ func (s *story) service(t *testing.T, c *datadriven.TestData) string {
 	points, _ := c.Arg("kill")
 	checked := 0
 	synctest.Test(t, func(t *testing.T) { checked = s.serve(t, points.Vals) })
-	return fmt.Sprintf("%d processes; %d records, %d decisions, each once; %d are those of a replay",
+	return fmt.Sprintf("%d processes; %d records, %d decisions, each once; %d equal a replay",
 		len(points.Vals)+1, len(s.log), len(s.decisions), checked)
 }
 

@@ -83,7 +83,7 @@ func newExperiment(of *operators.Experiment, f operators.Findings) *experiment {
 	default:
 		x.State, x.Says = "found", fmt.Sprintf("%s %s better than %s.", joined(better), isAre(better), control)
 		x.Then = []string{
-			"You may stop, or go on: later events never take the verdict back. By how much is what the band says.",
+			"You may stop, or go on: later events never take the verdict back. The band says by how much.",
 		}
 	}
 	return x
@@ -118,8 +118,8 @@ func newAboutExperiment(e *operators.Experiment) *aboutExperiment {
 	level := digits.Four(100 * (1 - e.Alpha))
 	return &aboutExperiment{
 		Outcome: e.Outcome, Target: e.Target, Lift: e.Lift,
-		Reads: "An effect is what an arm adds to the mean " + e.Outcome + " of " + e.Arms[0] + ", averaged over the " +
-			"experiment so far. With probability " + level + " % the bands of all arms hold at all looks together, however " +
+		Reads: "An effect is the difference that an arm makes to the mean " + e.Outcome + " of " + e.Arms[0] + ", averaged " +
+			"over the experiment so far. With probability " + level + " % the bands of all arms hold at all looks together, however " +
 			"often you look; sampling and the noise of privacy are both in them. An arm's mean has a band of its own. " +
 			"Effects are caused by the arms as long as events are drawn for them with the probabilities of " +
 			"ORIEL_PROPENSITIES; a misfit of the counts above 1000 says that they are not.",

@@ -154,7 +154,7 @@ func (a *Advice) lines() string {
 	}
 	switch {
 	case a.Clip.Known() && !a.Constant.Known():
-		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "a quarter of the usual norm: noise is least beside what events say; λ₀ is for it")
+		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "a quarter of the usual norm: noise is least beside the events' contributions; λ₀ is for it")
 	case a.Clip.Known():
 		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "with features of norm 1 (named ones are; scale dense ones by their own norm)")
 	}
@@ -163,7 +163,7 @@ func (a *Advice) lines() string {
 		say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and %q:%g in each event)", ConstantName,
 			float64(a.Constant)))
 	}
-	say(fmt.Sprintf("ORIEL_WINDOW=lifetime ORIEL_MEMORY=%d", a.Memory), "with blt: protects for ever; less where what was true so long ago is not any more")
+	say(fmt.Sprintf("ORIEL_WINDOW=lifetime ORIEL_MEMORY=%d", a.Memory), "with blt: protects for ever; less where old events no longer hold")
 	if a.Constant.Known() {
 		say("ORIEL_FEATURES_RANGE=…", "numbers from ranges that are public, not from the data's least and largest")
 	}

@@ -16,7 +16,7 @@ func (c *Comparison) Slide() *figure.Slide {
 		name, value = "± of a count at 95 %", func(p Point) float64 { return p.Count }
 	}
 	return &figure.Slide{
-		Title:    c.Mechanism + ": what smaller ε and larger windows cost",
+		Title:    c.Mechanism + ": the cost of smaller ε and larger windows",
 		Subtitle: fmt.Sprintf("δ = %g · one line for each ε", c.Delta),
 		Left:     c.chart(name, value), Share: 0.5,
 		Right: c.chart("ε at age 100 W", func(p Point) float64 { return float64(p.Hundred) }),

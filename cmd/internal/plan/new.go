@@ -236,7 +236,7 @@ func (r *Report) warn(in Input) {
 	}
 	if s.users() && r.Mechanisms[0].machine.bothSigns() {
 		r.Warnings = append(r.Warnings, "four poles at age weight 0 give this window a filter whose account of a user is "+
-			"5 to 13 % above what the user loses: leave ORIEL_POLES at 0, or take ORIEL_AGE_WEIGHT=0.3")
+			"5 to 13 % above the user's loss: leave ORIEL_POLES at 0, or take ORIEL_AGE_WEIGHT=0.3")
 	}
 	if s.users() && decays(s.terms.Scope) {
 		r.Warnings = append(r.Warnings, r.Mechanisms[0].machine.crowding()...)

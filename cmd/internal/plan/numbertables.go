@@ -141,7 +141,7 @@ func (n *Numbers) incrementRows() *grid {
 func (n *Numbers) notes() []string {
 	lines := []string{
 		"±: long after the start, and at the end of a stream that ends. After the rare steps where a memory's noise starts again",
-		"it is larger for a while. The noise of one number stays much the same for a memory of steps; that of two cells is",
+		"it is larger for a while. The noise of one number stays much the same for a memory of steps; the noise of two cells is",
 		"independent, and their difference has √2 times ± where both have the same.",
 	}
 	if len(n.Ratios) > 0 {

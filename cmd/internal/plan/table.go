@@ -256,7 +256,7 @@ func (r *Report) notes() string {
 	}
 	if len(r.Mechanisms[0].Decisions) > 0 && r.Setting.Radius.Known() {
 		lines = append(lines, "Noise above R/10 does not mean that nothing is learned: projection onto the set cuts it, and predictions feel only the part",
-			"along their features. `oriel eval` on old or public events says how much of what can be learned is kept.")
+			"along their features. `oriel eval` on old or public events shows how much of the possible gain is kept.")
 	}
 	if !r.Setting.terms.Scope.ForLife() {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")

@@ -26,7 +26,7 @@ func Execute(ctx context.Context, cmd *cobra.Command) int {
 		return 0
 	}
 	if !running { // cobra found an unknown, missing or conflicting command or flag
-		err = exit.WrongUse("%s; `%s --help` says what it takes", cut(err.Error()), called.CommandPath())
+		err = exit.WrongUse("%s; `%s --help` lists its arguments", cut(err.Error()), called.CommandPath())
 	}
 	return exit.Report(cmd.ErrOrStderr(), cmd.Name(), err)
 }

@@ -52,7 +52,7 @@ func (f *fixture) checkLetters(p int32, letters []records.Record, bad map[int64]
 		want, h := bad[offsets[i]], servicetest.LetterHeaders(letter)
 		if h["oriel-reason"] == "" || h["oriel-reason"] == "ok" || h["oriel-topic"] != f.Env["ORIEL_INPUT_TOPIC"] ||
 			h["oriel-partition"] != fmt.Sprint(p) || h["oriel-offset"] != fmt.Sprint(offsets[i]) {
-			f.T.Errorf("letter %d: headers %v, want those of offset %d", i, h, offsets[i])
+			f.T.Errorf("letter %d: headers %v, want the headers of offset %d", i, h, offsets[i])
 		}
 		value := want.Value
 		if len(value) > maxRecord {

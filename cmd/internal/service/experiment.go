@@ -33,6 +33,6 @@ func costOf(added changelog.AddedExperiment) string {
 	if added.Wider == 0 {
 		return "ORIEL_HORIZON ends before its first look, so it will never have a band."
 	}
-	return fmt.Sprintf("Its start may have been chosen by what decisions say, so at ORIEL_TARGET events its bands are %.1f %% wider.",
+	return fmt.Sprintf("Its start may have been chosen after looking at decisions, so at ORIEL_TARGET events its bands are %.1f %% wider.",
 		math.Ceil((added.Wider-1)*1000)/10)
 }

@@ -51,7 +51,7 @@ func printed(ctx context.Context, words []string, timeout time.Duration) ([]byte
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("%s: not done after %v", words[0], timeout)
 	case errors.As(err, &exit):
-		return nil, fmt.Errorf("%s: %v; run it by hand to see what it writes", words[0], exit.ProcessState)
+		return nil, fmt.Errorf("%s: %v; run it by hand to see its output", words[0], exit.ProcessState)
 	case err != nil:
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (s Settings) checkTokens(p *operators.Problems) {
 		host, _, err := net.SplitHostPort(broker)
 		return err == nil && !isLoopback(host)
 	})
-	p.Want("TLS", s.TLS || !exposed, "false, but with ORIEL_SASL_MECHANISM=oauthbearer whoever sees a token can use it; only brokers on "+
+	p.Want("TLS", s.TLS || !exposed, "false, but with ORIEL_SASL_MECHANISM=oauthbearer anyone who sees a token can use it; only brokers on "+
 		"loopback may do without")
 }
 

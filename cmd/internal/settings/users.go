@@ -30,7 +30,7 @@ func (s Settings) checkUsers(p *operators.Problems) {
 	case s.decays():
 		p.Want("USER_WINDOW", s.UserWindow > 0 && s.UserWindow <= protection.MaxAmong,
 			"%d: not within 1 to %d; with a memory nothing "+
-				"bounds what a user loses who comes for ever, so it says among how many steps a user's events are protected together",
+				"bounds the loss of a user who comes for ever, so it must say among how many steps a user's events are protected together",
 			s.UserWindow, uint64(protection.MaxAmong))
 	default:
 		p.Want("USER_WINDOW", s.UserWindow == 0, "set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW")

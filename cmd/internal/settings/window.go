@@ -100,7 +100,7 @@ func (s Settings) checkWindow(p *operators.Problems) {
 	case s.perStep():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, because it protects for ever: leave this setting out, or say lifetime", s.Window, s.Mechanism)
 	case facts.Structure == mechanisms.Selection && s.Window != horizon:
-		p.Want("WINDOW", false, "%q: ORIEL_MECHANISM=%s protects the whole life of a stream, which has to end: say horizon, and set ORIEL_HORIZON",
+		p.Want("WINDOW", false, "%q: ORIEL_MECHANISM=%s protects the whole life of a stream, which must end: say horizon, and set ORIEL_HORIZON",
 			s.Window, s.Mechanism)
 	case s.Window == lifetime:
 		p.Want("WINDOW", false, "lifetime: ORIEL_MECHANISM=%s has a window; take blt, or say horizon for a stream that ends after ORIEL_HORIZON steps", s.Mechanism)

@@ -196,7 +196,7 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	decays("ORIEL_USER_WINDOW: set, but ORIEL_USER_ID", "ORIEL_MEMORY=64", "ORIEL_USER_WINDOW=100")
 	f("ORIEL_USER_WINDOW: set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW", "ORIEL_USER_ID=key",
 		"ORIEL_USER_SEPARATION=5", "ORIEL_USER_WINDOW=100")
-	decays("ORIEL_CONSTANTS: proved: what these constants bound is regret of sums that do not decay", "ORIEL_MEMORY=64",
+	decays("ORIEL_CONSTANTS: proved: these constants bound regret of sums that do not decay", "ORIEL_MEMORY=64",
 		"ORIEL_UPDATE=llo", "ORIEL_SET=simplex", "ORIEL_HORIZON=9")
 	decays("ORIEL_UPDATE: ogd: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=ogd")
 	decays("ORIEL_OWN_CONVEXITY: true: with ORIEL_MEMORY", "ORIEL_MEMORY=64", "ORIEL_OWN_CONVEXITY=true")

@@ -92,7 +92,7 @@ func (a *Asker) Missing() error {
 	}
 	hint := "; --yes takes proposals where there are any"
 	if a.Takes {
-		hint = "; --yes does not answer for you what must be public"
+		hint = "; --yes cannot answer which values are public"
 	}
 	return fmt.Errorf("%s: missing, and standard input is no terminal, so nothing is asked%s", strings.Join(a.missing, ", "), hint)
 }

@@ -182,7 +182,7 @@ func (a Answers) learned(s *sheet) {
 		s.add("NEAR", number(a.Drawn.Near), "your guess of the mean outcome, from public or older data")
 		s.add("TARGET", strconv.FormatUint(a.Drawn.Target, 10), "events after which the effect that you want is found with probability 0.8")
 	case Choice:
-		s.add("OPERATOR", "arms", "decisions are plays; an event under the key of a play says what it cost")
+		s.add("OPERATOR", "arms", "decisions are plays; an event under the key of a play gives its cost")
 		s.add("ARMS", a.Arms, "")
 		s.add("LOSS_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
 		s.add("BATCH", "128", "answers until the next arm is chosen")
@@ -202,7 +202,7 @@ func (a Answers) learned(s *sheet) {
 
 // promised adds the settings of privacy.
 func (a Answers) promised(s *sheet) {
-	s.title("What is promised: exchanging any one event changes what is published by (ε, δ) at most, for ever")
+	s.title("Promise: exchanging any one event changes everything published by (ε, δ) at most, for ever")
 	if a.Want == Choice {
 		s.add("MECHANISM", "once-gamma", "")
 		s.add("WINDOW", "lifetime", "each event counts in one release")
@@ -234,7 +234,7 @@ func (a Answers) Environ(more ...string) (environ []string) {
 
 // File returns the settings as the text of a file for --env-file. quoted quotes a value for this file.
 func (a Answers) File(quoted func(string) string, more ...string) []byte {
-	text := "# Made by `oriel init`. Settings decide what is promised. Those of reading, learning and privacy stay as they are once\n" +
+	text := "# Made by `oriel init`. Settings decide the promise. Settings of reading, learning and privacy must not change once\n" +
 		"# `oriel run` has opened a stream; until then, run `oriel topics` after each change. `oriel --env-file FILE config` shows all,\n" +
 		"# and checks them.\n"
 	for _, line := range a.lines(more) {

@@ -148,7 +148,7 @@ func (l *Look) Report(w io.Writer, p Proposal) {
 	p.ReportMixed(w)
 	p.ReportLeft(w)
 	if len(p.Ranges) > 0 {
-		fmt.Fprintf(w, "\nranges to be confirmed: a number from a sample is not public. Put what everybody knows in its place\n"+
+		fmt.Fprintf(w, "\nranges to be confirmed: a number from a sample is not public. Put a publicly known value in its place\n"+
 			"  ORIEL_FEATURES_RANGE=%s\n", Ranges(p.Ranges))
 	}
 	fmt.Fprintln(w, "\nRemove each feature that is known only once the label is. Without --sample of public records, this proposal has seen private ones.")

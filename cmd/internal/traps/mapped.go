@@ -43,7 +43,7 @@ func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 		case k == mapping.Time && item.Compare == nil:
 			remedy = `"as" says which part of it is meant, such as "hour" or "seconds"`
 		case k == mapping.Number && item.As != mapping.AsBool:
-			remedy = `"epoch" says what it counts`
+			remedy = `"epoch" names its unit`
 		}
 		path := item.From
 		if item.Compare != nil {
@@ -91,8 +91,8 @@ func mapped(m *mapping.Mapping, ranges []event.Range, at kindAt) (warnings []str
 			list(numbers), "0:24:cyclic"))
 	}
 	if len(ids) > 0 {
-		warnings = append(warnings, fmt.Sprintf("ORIEL_MAP takes what look like identifiers as features: %s. Most of them come once or "+
-			"twice, and teach nothing about others. Leave them out, or map what such things have in common", list(ids)))
+		warnings = append(warnings, fmt.Sprintf("ORIEL_MAP takes apparent identifiers as features: %s. Most of them come once or "+
+			"twice, and teach nothing about others. Leave them out, or map a property that they share", list(ids)))
 	}
 	return warnings
 }

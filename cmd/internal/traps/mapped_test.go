@@ -76,7 +76,7 @@ func TestTrapsOfSchemas(t *testing.T) {
 		{`"label":"paid>0","features":["name"]`, `label: path /paid is a boolean by the schema`},
 		{`"label":"paid=true","features":["name"]`, ""},
 		{`"label":"paid","features":["name",{"name":"d","from":"paid","as":"day"}]`, `features[1]: path /paid is a boolean`},
-		{`"label":"paid","features":[{"name":"d","from":"/lines/0/price","as":"day"}]`, `"epoch" says what it counts`},
+		{`"label":"paid","features":[{"name":"d","from":"/lines/0/price","as":"day"}]`, `"epoch" names its unit`},
 		{`"label":"paid","features":[{"name":"d","from":"/lines/0/price","as":"bool"}]`, `null event; name another path`},
 		{`"label":"paid","features":["name"],"members":["weight=at"]`, `members[0]: path /at is a time`},
 		{`"label":"paid","features":["name"],"where":["name!=x","at>2024"]`, `where[1]: path /at is a time by the schema`},

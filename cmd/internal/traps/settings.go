@@ -26,7 +26,7 @@ func Warn(w io.Writer, warnings ...[]string) {
 // Settings warns about settings that were loaded with all groups that an operator needs.
 func Settings(s settings.Settings) (warnings []string) {
 	if s.Epsilon > mostEpsilon {
-		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of what is published by a "+
+		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of anything published by a "+
 			"factor of e^%g, which hides nothing. Values from 0.1 to 10 are usual", s.Epsilon, mostEpsilon, s.Epsilon))
 	}
 	learner := s.Learner()

@@ -39,7 +39,7 @@ func TestSettingsThatAreTraps(t *testing.T) {
 	}
 	f(nil)
 	f(nil, "ORIEL_EPSILON=20")
-	f([]string{"ORIEL_EPSILON=20.5 is above 20: one event may change the odds of what is published by a factor of e^20.5"}, "ORIEL_EPSILON=20.5")
+	f([]string{"ORIEL_EPSILON=20.5 is above 20: one event may change the odds of anything published by a factor of e^20.5"}, "ORIEL_EPSILON=20.5")
 	f(nil, "ORIEL_WINDOW=16")
 	f([]string{"ORIEL_WINDOW=15 is below 16: ε holds for an event only while it is among the newest 15 events"}, "ORIEL_WINDOW=15")
 	f([]string{"among the newest 150 events"}, "ORIEL_WINDOW=15", "ORIEL_BATCH=10")

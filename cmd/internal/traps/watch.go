@@ -200,12 +200,12 @@ func (w *Watch) Warnings() (warnings []string) {
 		},
 		{
 			(*feature).isDates, "1 feature has", "features have",
-			"dates or times as texts: %s. A date that never returns teaches nothing. Send what returns, such as the hour and the weekday, as " +
+			"dates or times as texts: %s. A date that never returns teaches nothing. Send a part that returns, such as the hour and the weekday, as " +
 				"numbers with a cyclic range",
 		},
 		{
 			(*feature).isIDs, "1 feature has", "features have",
-			"texts that look like ids: %s. Most of them come once or twice, and teach nothing about others. Leave them out, or send what such " +
+			"texts that look like ids: %s. Most of them come once or twice, and teach nothing about others. Leave them out, or send a property that such " +
 				"things have in common",
 		},
 	} {

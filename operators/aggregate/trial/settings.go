@@ -50,8 +50,8 @@ var Settings = []operators.Setting{
 	},
 }
 
-// Read reads the settings of an experiment on an aggregate's arms, and reports each problem with them. It returns nil if
-// no experiment is configured. weightMax is the largest weight of an event, or 0 if events have none.
+// Read reads the settings of an experiment on an aggregate's arms, and reports each problem with them. It returns nil
+// if no experiment is configured. weightMax is the largest weight of an event, or 0 if events have none.
 func Read(v *operators.Values, of Arms, weightMax float64, facts mechanisms.Facts) *Trial {
 	t := &Trial{Arms: of, Alpha: v.Number("ALWAYS_VALID"), Near: v.Number("NEAR"), Lift: v.Flag("LIFT")}
 	target, steps, text := v.Count("TARGET"), v.Text("EXPERIMENT_STEP"), v.Text("PROPENSITIES")
@@ -78,7 +78,7 @@ func Read(v *operators.Values, of Arms, weightMax float64, facts mechanisms.Fact
 	}
 	arms := len(of.Names)
 	v.Want("PROPENSITIES", text != "", "not set: an experiment draws its arms with known probabilities, such as 0.5|0.5; without "+
-		"them a difference says nothing about causes; leave out ORIEL_ALWAYS_VALID to compare arms that nobody has drawn")
+		"them a difference says nothing about causes; leave out ORIEL_ALWAYS_VALID to compare arms that were not drawn")
 	v.Want("PROPENSITIES", t.Propensities == nil || math.Abs(sum-1) <= 1e-9, "%s: sum to %g, want 1", text, sum)
 	v.Want("PROPENSITIES", t.Propensities == nil || arms == 0 || len(t.Propensities) == arms, "%s: %d probabilities for %d arms", text,
 		len(t.Propensities), arms)

@@ -127,7 +127,7 @@ func (t *Trial) Next(step, announced uint64) ([]byte, error) {
 			step, last, most)
 	}
 	if announced+1 >= step {
-		return nil, fmt.Errorf("aggregate: step %d: an experiment must start after a step that nobody has seen, and steps up to %d "+
+		return nil, fmt.Errorf("aggregate: step %d: an experiment must start after a step that has not been published, and steps up to %d "+
 			"may have been seen", step, announced)
 	}
 	return []byte(appendedLine(step, announced)), nil

@@ -51,8 +51,8 @@ func (p *Producer) Begin(ctx context.Context, parts []kafka.TopicPartition) erro
 }
 
 // CommitOffsets makes a group's offsets in partitions of a topic part of the transaction, each with its note. If the
-// group has begun another generation, it waits until the member has joined it, and commits under that one. A member that
-// is no longer in the group is refused (Fenced).
+// group has begun another generation, it waits until the member has joined it, and commits under that one. A member
+// that is no longer in the group is refused (Fenced).
 func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic string, offsets []group.Offset) error {
 	commits := make([]kafkago.TxnOffsetCommit, len(offsets))
 	for i, o := range offsets {

@@ -144,7 +144,8 @@ func (e *env) commitOne(held *group.Generation, topic string, offset int64) erro
 	if err := p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}); err != nil {
 		return err
 	}
-	if err := p.CommitOffsets(e.ctx, held.Membership(), topic, []group.Offset{{Partition: 0, Offset: offset}}); err != nil {
+	if err := p.CommitOffsets(e.ctx, held.Membership(), topic,
+		[]group.Offset{{Partition: 0, Offset: offset}}); err != nil {
 		return err
 	}
 	return p.End(e.ctx, true)

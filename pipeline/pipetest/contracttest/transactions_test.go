@@ -58,7 +58,8 @@ func abortLeavesNothing(e *env) {
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
 	_, err := p.Produce(e.ctx, topic, 0, batch("x", "y"))
 	e.check(err)
-	e.check(p.CommitOffsets(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, []group.Offset{{Partition: 0, Offset: 7}}))
+	e.check(p.CommitOffsets(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic,
+		[]group.Offset{{Partition: 0, Offset: 7}}))
 	e.check(p.End(e.ctx, false))
 	if _, after := p.Identity(); after <= before {
 		e.Fatalf("epoch %d after the abort, %d before: a late batch would be taken", after, before)
@@ -117,7 +118,8 @@ func takeoverFences(e *env) {
 			return err
 		},
 		"commit offset": func(p *produce.Producer) error {
-			return p.CommitOffsets(e.ctx, group.Membership{Group: e.name("group"), Generation: -1}, topic, []group.Offset{{Partition: 0, Offset: 1}})
+			return p.CommitOffsets(e.ctx, group.Membership{Group: e.name("group"), Generation: -1}, topic,
+				[]group.Offset{{Partition: 0, Offset: 1}})
 		},
 		"commit": func(p *produce.Producer) error { return p.End(e.ctx, true) },
 		"abort":  func(p *produce.Producer) error { return p.End(e.ctx, false) },
@@ -195,7 +197,8 @@ func offsetWaits(e *env) {
 	e.check(logtest.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
 	p := e.producer(e.name("txn"))
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-	e.check(p.CommitOffsets(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, []group.Offset{{Partition: 0, Offset: 3}}))
+	e.check(p.CommitOffsets(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic,
+		[]group.Offset{{Partition: 0, Offset: 3}}))
 	type result struct {
 		offset int64
 		err    error

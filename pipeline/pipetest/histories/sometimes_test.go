@@ -46,7 +46,7 @@ func (o *outcome) opened() (n int) {
 // saying maps a path to the message of a process that shows it.
 var saying = map[string]*regexp.Regexp{
 	"taken over again":        regexp.MustCompile(`: taken over again`),
-	"made whole":              regexp.MustCompile(`is not whole; what it lacks is committed now`),
+	"made whole":              regexp.MustCompile(`is not whole; the missing records are committed now`),
 	"decisions sent again":    regexp.MustCompile(`is not whole.*\(decisions: [1-9]`),
 	"opening continued":       regexp.MustCompile(`its first decisions are not committed with the state`),
 	"opening sent again":      regexp.MustCompile(`the opening of an earlier owner is not whole`),

@@ -107,5 +107,5 @@ func (r *Report) Odd() string {
 		return ""
 	}
 	return fmt.Sprintf("--delay: %d of %d records have no timestamp, or one that is more than %s off those around it; the first "+
-		"is %s. Their labels are known when those of the records around them are", r.odd, r.records, r.Delay, r.firstOdd)
+		"is %s. Their labels are known together with the labels of the records around them", r.odd, r.records, r.Delay, r.firstOdd)
 }

@@ -89,7 +89,7 @@ func newRace(in eval.Input, totals []int64, o Options) (*race, error) {
 	open := func(i int, e *eval.Entry[*scored], m streams.Model, seed int) (*scored, error) {
 		rule, err := operators.ScoreOf(e.Operator), error(nil)
 		if rule == nil {
-			return nil, fmt.Errorf("ORIEL_OPERATOR: %s: events alone do not tell what its decisions are worth", e.Settings.Operator)
+			return nil, fmt.Errorf("ORIEL_OPERATOR: %s: events alone do not show how good its decisions are", e.Settings.Operator)
 		}
 		if r.decoder == nil {
 			r.rule = rule

@@ -111,7 +111,7 @@ func (r *race) report() (*Report, error) {
 		Warning: eval.Warning,
 		Streams: len(r.totals), Seeds: r.in.Seeds, Delay: r.delay.String(), Predicts: predicts[r.rule.Predicts],
 		Events: r.base.score.total().count, band: r.rule.Band, odd: r.odd, firstOdd: r.firstOdd,
-		Title: "What privacy costs: " + r.in.Settings[0].Mechanism,
+		Title: "The cost of privacy: " + r.in.Settings[0].Mechanism,
 	}
 	for _, n := range r.seen {
 		out.records += n

@@ -14,11 +14,11 @@ import (
 // chooseLabel asks which member to predict, and which ranges are public.
 func (d *dialogue) chooseLabel() (err error) {
 	q := setup.Question{
-		Flag: "label", Given: d.Label, Text: "What is predicted? The path of a number, /order/total",
+		Flag: "label", Given: d.Label, Text: "Which number is predicted? A path such as /order/total",
 		Check: d.isLabel, Expected: "the path of a member, such as /order/total, or a comparison, such as /delay>15",
 	}
 	if d.Want == setup.Classes {
-		q.Text = "What is predicted? The path of true and false, /refunded, or a comparison, /delay>15"
+		q.Text = "Which class is predicted? The path of true and false, /refunded, or a comparison, /delay>15"
 		if len(d.proposal.Classes) > 0 {
 			q.Proposal = d.proposal.Classes[0]
 		}
@@ -121,7 +121,7 @@ func (d *dialogue) chooseValue(text, proposal string) error {
 func (d *dialogue) chooseCells() error {
 	hint := ""
 	if s := suggested(d.proposal.Ranges); s != "" {
-		hint = "\nThe sample suggests " + s + ": take what is publicly known"
+		hint = "\nThe sample suggests " + s + ": take publicly known values"
 	}
 	err := d.chooseValue("Which number is averaged? name:low:high with a public range, or none for counts alone.", hint)
 	if err != nil {
@@ -178,7 +178,7 @@ func (d *dialogue) chooseActions() (err error) {
 	if err != nil {
 		return err
 	}
-	err = d.chooseValue("Which number says what an action cost? name:low:high with a public range. The record's key is the play's index.", "")
+	err = d.chooseValue("Which number is the cost of an action? name:low:high with a public range. The record's key is the play's index.", "")
 	if err == nil && len(d.answers.Items) > 0 {
 		d.answers.Label, d.answers.Items[0].Name = d.answers.Value, "loss"
 	}

@@ -102,7 +102,7 @@ func (d *dialogue) choose(context.Context) (err error) {
 	}
 	d.Want, err = d.ask(setup.Question{
 		Flag: "want", Given: d.Want, Proposal: proposal,
-		Text: "What do you want? classes: predict a label of two classes. number: predict a number. statistics: counts and\n" +
+		Text: "Which task is it? classes: predict a label of two classes. number: predict a number. statistics: counts and\n" +
 			"averages by cell. choice: learn which of a few actions costs least. experiment: an A/B test whose arms chance draws",
 		Check: func(answer string) error {
 			if !slices.Contains([]string{setup.Classes, setup.Value, setup.Statistics, setup.Choice, setup.Experiment}, answer) {

@@ -80,7 +80,7 @@ func (d *dialogue) write(context.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(d.Out, "\n%s\n\nwrote %s: %s, %s and %s; keep a copy of the key in a safe place\n\nWhat follows:\n",
+	fmt.Fprintf(d.Out, "\n%s\n\nwrote %s: %s, %s and %s; you must keep a copy of the key in a safe place\n\nNext:\n",
 		promise, d.Folder, EnvName, MapName, KeyName)
 	topic := "--topic " + a.Name + ".decisions"
 	commands := []string{"plan", "topics", "run", "tail --from-beginning " + topic}
@@ -177,7 +177,7 @@ func (d *dialogue) promise(s settings.Settings) (string, error) {
 	if a.Rate > 0 {
 		ago += ", " + digits.Duration(float64(a.Events)/a.Rate) + " at this rate"
 	}
-	follows := "What is learned follows the newest " + ago + "; older ones fade."
+	follows := "The model follows the newest " + ago + "; older ones fade."
 	if a.Want == setup.Choice {
 		follows = "Each answer counts once, in the step that takes it."
 	}

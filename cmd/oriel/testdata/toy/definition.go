@@ -15,7 +15,7 @@ var Definition = operators.Definition{
 	Settings: []operators.Setting{
 		{
 			Name: "TOY_ARMS", Kind: operators.List, Unit: "name,…", Range: "at least two words", Required: true,
-			Text: "what can be played", Entry: entry,
+			Text: "actions that can be played", Entry: entry,
 		},
 		{
 			Name: "TOY_DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 64", Required: true, Decodes: true,

@@ -13,11 +13,11 @@ import (
 // limits measures lower bounds for any private bandit: Claims 13 and 14 of the contextual bandit's paper.
 var limits = Experiment{
 	Name:    "limits",
-	Title:   "What private bandits must lose",
+	Title:   "The least loss of private bandits",
 	Text:    "Two contexts with one good arm each, and ten arms without a context, beside the proved lower bounds",
 	Measure: "regret",
 	Rows: []Row{
-		plotted("least", "what is proved that such a bandit loses", "as the row below"),
+		plotted("least", "the proved loss of such a bandit", "as the row below"),
 		plotted("ordinary", "`arms`, `ucb`, which sees no context", "for ever, ε"),
 		{Name: "joint", Text: "`linucb`, `blt`, jointly private", Gives: forLife + ", (ε, δ)", Skip: []int{2, 3}, Drawn: true},
 		plotted("none", "no privacy: `linucb`, and `ucb`", "none"),
@@ -36,7 +36,7 @@ var limits = Experiment{
 		"A bandit of ordinary privacy ε plays the wrong arm with probability at least 1/(1 + e^ε).",
 		"It therefore loses at least n·½/(1 + e^ε). Claim 13 of the source says that this grows as n for ε < ln 2.",
 		"Joint privacy hides a context from all other users, but not from the user who asked. Such a bandit learns.",
-		"The ten arms are those of `papers reproduce arms`. Any ε-private bandit loses (k − 1)·ln n/(400ε).",
+		"The ten arms are the same as in `papers reproduce arms`. Any ε-private bandit loses (k − 1)·ln n/(400ε).",
 		"This bound is half of Corollary 15, because Corollary 15 has rewards of −1 and 1, and these arms of 0 and 1.",
 		"The bound is for long streams. The loss of `ucb` is far above it. B = 64, and 512 at ε = 0.01.",
 	},

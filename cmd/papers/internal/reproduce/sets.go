@@ -19,7 +19,7 @@ import (
 // sets measures the submodular operator on a facility location problem whose best set is known.
 var sets = Experiment{
 	Name:    "sets",
-	Title:   "What private sets miss",
+	Title:   "The value that private sets miss",
 	Text:    "Three of 20 sites for events of 40 public types, laws that stay and that turn, ε = 1 and 0.1",
 	Measure: "value missed",
 	Rows:    rowsOf(setsPlayers),
