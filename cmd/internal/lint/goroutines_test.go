@@ -6,7 +6,7 @@ import (
 )
 
 // goroutines lists the folders that may start a goroutine; they must wait for its end.
-var goroutines = []string{"pipeline", "cmd", "deploy/bench"}
+var goroutines = []string{"pipeline", "cmd"}
 
 // CheckGoroutines reports goroutines that a package outside these folders starts. It ignores test helpers.
 func CheckGoroutines(p Typed) (found []Finding) {

@@ -118,9 +118,6 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 // Point returns x_{t+1}. The slice belongs to the algorithm and is valid until the next step.
 func (p *POCG) Point() []float64 { return p.played }
 
-// Steps returns the number of steps taken, t.
-func (p *POCG) Steps() uint64 { return p.step }
-
 // Step takes f_t. It panics after T steps, because the budget is for T steps.
 func (p *POCG) Step(f Loss) {
 	if p.step == p.config.Steps {

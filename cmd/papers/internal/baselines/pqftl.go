@@ -84,9 +84,6 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 // Point returns x_{t+1}. The slice belongs to the algorithm and is valid until the next step.
 func (p *PQFTL) Point() []float64 { return p.played }
 
-// Steps returns the number of steps taken, t.
-func (p *PQFTL) Steps() uint64 { return p.stream.Step() }
-
 // Step takes f_t, which must have features. It panics after T steps.
 func (p *PQFTL) Step(f Loss) {
 	if f.Features == nil {

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -63,10 +64,7 @@ const (
 // sums. An ε of 0 stands for the column's ε.
 func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
-		e := epsilon
-		if e == 0 {
-			e = budgets[column%len(budgets)]
-		}
+		e := cmp.Or(epsilon, budgets[column%len(budgets)])
 		list := append([]string{
 			"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=4", "ORIEL_ARMS=a,b,c,d",
 			"ORIEL_DIMENSION=" + strconv.Itoa(contextFeatures), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",

@@ -1,6 +1,9 @@
 package reproduce
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // All lists the experiments.
 var All = []Experiment{tableOne, tenArms, privateBandit, hulls, contexts, sets, regression, limits, windows, gaps}
@@ -84,14 +87,9 @@ func (e Experiment) cells(steps uint64, seeds int) []Cell {
 }
 
 // in reports whether the row's method has a meaning in a column.
-func (r Row) in(column int) bool {
-	for _, skipped := range r.Skip {
-		if skipped == column {
-			return false
-		}
-	}
-	return true
-}
+func (r Row) in(column int) bool { return !slices.Contains(r.Skip, column) }
+
+func (r Row) row() Row { return r }
 
 // Marks returns the steps at which curves have points: 1, 2 and 5 times powers of ten, and the last step.
 func Marks(steps uint64) []uint64 {

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,10 +74,7 @@ var (
 // hullOf returns the settings for a mechanism. An ε of 0 stands for the column's ε.
 func hullOf(mechanism string, epsilon float64) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
-		e := epsilon
-		if e == 0 {
-			e = budgets[column%len(budgets)]
-		}
+		e := cmp.Or(epsilon, budgets[column%len(budgets)])
 		batch := uint64(math.Sqrt(float64(steps)))
 		b := strconv.FormatUint(batch, 10)
 		return append([]string{

@@ -17,10 +17,10 @@ var limits = Experiment{
 	Text:    "Two contexts with one good arm each, and ten arms without a context, beside the proved lower bounds",
 	Measure: "regret",
 	Rows: []Row{
-		{Name: "least", Text: "the proved loss of such a bandit", Gives: "as the row below", Drawn: true},
-		{Name: "ordinary", Text: "`arms`, `ucb`, which sees no context", Gives: "for ever, ε", Drawn: true},
+		plotted("least", "the proved loss of such a bandit", "as the row below"),
+		plotted("ordinary", "`arms`, `ucb`, which sees no context", "for ever, ε"),
 		{Name: "joint", Text: "`linucb`, `blt`, jointly private", Gives: forLife + ", (ε, δ)", Skip: []int{2, 3}, Drawn: true},
-		{Name: "none", Text: "no privacy: `linucb`, and `ucb`", Gives: "none", Drawn: true},
+		plotted("none", "no privacy: `linucb`, and `ucb`", "none"),
 	},
 	Columns: []Column{
 		{Name: "contexts, ε = 1", Text: "two contexts, ε = 1"},

@@ -15,12 +15,21 @@ type player struct {
 	settings func(column int, steps uint64) []string
 }
 
-func rowsOf(players []player) []Row {
-	rows := make([]Row, len(players))
-	for i, p := range players {
-		rows[i] = p.Row
+// rowsOf returns the rows of methods or players, which embed them.
+func rowsOf[P interface{ row() Row }](all []P) []Row {
+	rows := make([]Row, len(all))
+	for i, p := range all {
+		rows[i] = p.row()
 	}
 	return rows
+}
+
+// lasting returns the settings of sums that decay with a memory or, if memory is "", of sums of the whole run.
+func lasting(memory string, steps uint64) []string {
+	if memory != "" {
+		return []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=" + memory}
+	}
+	return []string{whole, "ORIEL_HORIZON=" + strconv.FormatUint(steps, 10)}
 }
 
 // staysAndTurns returns two groups of columns, each with one column per budget: first for a stream that never changes,

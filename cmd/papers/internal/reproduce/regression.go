@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"strconv"
@@ -64,17 +65,11 @@ var (
 // column's ε.
 func regressionOf(epsilon float64, memory string, operator ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
-		e := epsilon
-		if e == 0 {
-			e = budgets[column%len(budgets)]
-		}
+		e := cmp.Or(epsilon, budgets[column%len(budgets)])
 		list := append([]string{
 			"ORIEL_DIMENSION=" + strconv.Itoa(weighed), "ORIEL_MECHANISM=blt", "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
 		}, operator...)
-		if memory != "" {
-			return append(list, "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY="+memory)
-		}
-		return append(list, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON="+strconv.FormatUint(steps, 10))
+		return append(list, lasting(memory, steps)...)
 	}
 }
 

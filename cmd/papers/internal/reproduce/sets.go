@@ -122,10 +122,7 @@ func explorersOf(more string) func(int, uint64) []string {
 // the column's ε.
 func setsOf(epsilon float64, rule string, every int, memory string, more ...string) func(int, uint64) []string {
 	return func(column int, steps uint64) []string {
-		e := epsilon
-		if e == 0 {
-			e = setBudgets[column%len(setBudgets)]
-		}
+		e := cmp.Or(epsilon, setBudgets[column%len(setBudgets)])
 		list := append([]string{
 			"ORIEL_OPERATOR=submodular", "ORIEL_RULE=" + rule, "ORIEL_PICK=" + strconv.Itoa(setPick),
 			"ORIEL_EMIT_EVERY=" + strconv.Itoa(every), "ORIEL_EPSILON=" + number(e),
@@ -141,10 +138,7 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 		default:
 			list = append(list, "ORIEL_MECHANISM=blt", "ORIEL_DELTA=1e-6")
 		}
-		if memory != "" {
-			return append(list, "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY="+memory)
-		}
-		return append(list, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON="+strconv.FormatUint(steps, 10))
+		return append(list, lasting(memory, steps)...)
 	}
 }
 

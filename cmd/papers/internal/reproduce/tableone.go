@@ -17,7 +17,7 @@ var tableOne = Experiment{
 	Title:   "Regret of private online convex optimisation",
 	Text:    "Table I of the window paper as measured regret, on two streams, ε = 1 and 10",
 	Measure: "regret",
-	Rows:    tableOneRows(),
+	Rows:    rowsOf(methods),
 	Columns: tableOneColumns(),
 	Steps:   100_000, Short: 2_000, Seeds: 10,
 	Panels: [2]int{2, 0},
@@ -68,8 +68,6 @@ type opening struct {
 	key     [32]byte
 }
 
-func (o opening) budget() dp.Budget { return dp.Budget{Epsilon: o.epsilon, Delta: 1e-6} }
-
 const (
 	window   = "ORIEL_WINDOW=1024"
 	whole    = "ORIEL_WINDOW=horizon"
@@ -119,14 +117,6 @@ var methods = []method{
 	},
 }
 
-func tableOneRows() []Row {
-	rows := make([]Row, len(methods))
-	for i, m := range methods {
-		rows[i] = m.Row
-	}
-	return rows
-}
-
 // environ returns the settings of coco, except those of the task.
 func (o opening) environ(update, mechanism string, more ...string) []string {
 	list := append([]string{
@@ -167,32 +157,28 @@ func damped(update, mechanism string, more ...string) func(opening) (learner, er
 	}
 }
 
-// baseline returns the configuration of an algorithm that is not an operator.
-func (o opening) baseline() (baselines.Config, error) {
-	set, _, err := o.task.Open(1)
-	return baselines.Config{
-		Set: set, Convexity: o.task.Convexity, Clip: o.task.Clip, Steps: o.steps, Budget: o.budget(),
-	}, err
+// baseline opens an algorithm that is not an operator.
+func baseline(start func(c baselines.Config, key [32]byte) (learner, error)) func(opening) (learner, error) {
+	return func(o opening) (learner, error) {
+		set, _, err := o.task.Open(1)
+		if err != nil {
+			return nil, err
+		}
+		return start(baselines.Config{
+			Set: set, Convexity: o.task.Convexity, Clip: o.task.Clip, Steps: o.steps,
+			Budget: dp.Budget{Epsilon: o.epsilon, Delta: 1e-6},
+		}, o.key)
+	}
 }
 
 func pocg(beta func(baselines.Config) float64) func(opening) (learner, error) {
-	return func(o opening) (learner, error) {
-		c, err := o.baseline()
-		if err != nil {
-			return nil, err
-		}
-		return baselines.NewPOCG(c, beta(c), o.key)
-	}
+	return baseline(func(c baselines.Config, key [32]byte) (learner, error) { return baselines.NewPOCG(c, beta(c), key) })
 }
 
 func pqftl(mechanism string) func(opening) (learner, error) {
-	return func(o opening) (learner, error) {
-		c, err := o.baseline()
-		if err != nil {
-			return nil, err
-		}
-		return baselines.NewPQFTL(c, mechanism, online.SquaresLabel, o.key)
-	}
+	return baseline(func(c baselines.Config, key [32]byte) (learner, error) {
+		return baselines.NewPQFTL(c, mechanism, online.SquaresLabel, key)
+	})
 }
 
 // playTableOne plays a stream against a method.

@@ -15,7 +15,12 @@ var windows = Experiment{
 	Title:   "Regret along dimension and window",
 	Text:    "WDP-COCOP of a Γ tree, a Gaussian tree and blt on stream A; only d, W or ε varies",
 	Measure: "regret",
-	Rows:    windowRows(),
+	Rows: []Row{
+		plotted("none", "no privacy", "none"),
+		plotted("blt", "`blt`", "W, (ε, δ)"),
+		plotted("Gauss", "Gaussian tree", "W, (ε, δ)"),
+		plotted("Γ", "Γ tree", "W, ε"),
+	},
 	Columns: windowColumns(),
 	Steps:   20_000, Short: 500, Seeds: 10,
 	Sweeps: [2]Sweep{
@@ -54,15 +59,6 @@ func windowColumns() (columns []Column) {
 
 // windowMechanisms has the mechanism of each row.
 var windowMechanisms = []string{"tree-gaussian", "blt", "tree-gaussian", "tree-gamma"}
-
-func windowRows() []Row {
-	return []Row{
-		{Name: "none", Text: "no privacy", Gives: "none", Drawn: true},
-		{Name: "blt", Text: "`blt`", Gives: "W, (ε, δ)", Drawn: true},
-		{Name: "Gauss", Text: "Gaussian tree", Gives: "W, (ε, δ)", Drawn: true},
-		{Name: "Γ", Text: "Γ tree", Gives: "W, ε", Drawn: true},
-	}
-}
 
 func playWindows(ctx context.Context, c Cell) ([]Point, error) {
 	s, t := windowSettings[c.Column], online.Targets(windowSettings[c.Column].dimension)

@@ -1,8 +1,9 @@
-package main
+//go:build bench
+
+package bench
 
 import (
 	"cmp"
-	"context"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -26,7 +28,7 @@ type options struct {
 	bombs      int
 	runs       int
 	against    string
-	set        settings // settings of the first contender, in addition to those in service.go
+	set        settings // settings of the first contender, in addition to those in service_test.go
 	againstSet settings // settings of the second contender
 }
 
@@ -43,15 +45,13 @@ func (s *settings) Set(text string) error {
 	return nil
 }
 
-// operator reports whether the settings name an operator.
-func (s settings) operator() bool {
-	return slices.ContainsFunc(s, func(entry string) bool { return strings.HasPrefix(entry, "ORIEL_OPERATOR=") })
-}
+// asked has the flags of this process. The testing package parses them before the tests.
+var asked = flags()
 
-func main() {
-	var o options
+func flags() *options {
+	o := new(options)
 	flag.StringVar(&o.brokers, "brokers", "127.0.0.1:9092", "a broker of an otherwise idle cluster")
-	flag.StringVar(&o.flights, "flights", "cmd/oriel/demodata/flights.csv.gz", "flights to repeat")
+	flag.StringVar(&o.flights, "flights", "../../cmd/oriel/demodata/flights.csv.gz", "flights to repeat")
 	flag.StringVar(&o.label, "label", "arr_delay>15", "label of an event, as --label of oriel produce")
 	flag.IntVar(&o.events, "events", 2_000_000, "events in the input")
 	flag.IntVar(&o.partitions, "partitions", 4, "partitions of the input")
@@ -60,11 +60,7 @@ func main() {
 	flag.StringVar(&o.against, "against", "", "another oriel binary, which takes turns with this one")
 	flag.Var(&o.set, "set", "a setting of the service, ORIEL_NAME=VALUE; may be given again")
 	flag.Var(&o.againstSet, "against-set", "the same of a second service, of the same binary without --against, which takes turns with the first")
-	flag.Parse()
-	if err := bench(context.Background(), o); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	return o
 }
 
 // contender is a binary with the results of its runs.
@@ -77,62 +73,46 @@ type contender struct {
 	peaks        []float64 // peak memory in MB, one figure for each run
 }
 
-func bench(ctx context.Context, o options) error {
-	dir, err := os.MkdirTemp("", "oriel-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
+// TestThroughput does the runs that the flags describe.
+func TestThroughput(t *testing.T) {
+	o, dir := *asked, t.TempDir()
 	contenders := []*contender{{name: "this", binary: filepath.Join(dir, "oriel"), set: o.set}}
 	if o.against != "" || o.againstSet != nil {
 		contenders = append(contenders, &contender{
 			name: "against", binary: cmp.Or(o.against, contenders[0].binary), set: o.againstSet,
 		})
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", contenders[0].binary, "./cmd/oriel")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", contenders[0].binary, "oriel/cmd/oriel")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
-		return fmt.Errorf("build: %w", err)
+		t.Fatal("build:", err)
 	}
 	key := filepath.Join(dir, "master.key")
 	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 32))), 0o600); err != nil {
-		return err
+		t.Fatal(err)
 	}
 	client, err := kafka.New(kafka.Config{Brokers: []string{o.brokers}})
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
 	defer func() { _ = client.Close() }()
-	flights, err := readEvents(o.flights, o.label)
-	if err != nil {
-		return err
-	}
+	flights := readEvents(t, o.flights, o.label)
 	inputs := map[string][]int64{} // end offsets of the partitions, by topic
 	name := fmt.Sprintf("bench-%d", time.Now().Unix())
 	for _, c := range contenders {
 		f := c.set.form()
 		c.input = name + f.suffix
-		if inputs[c.input] != nil {
-			continue
-		}
-		events, err := f.of(flights)
-		if err != nil {
-			return err
-		}
-		if inputs[c.input], err = fill(ctx, client, c.input, events, f.key, o); err != nil {
-			return fmt.Errorf("fill: %w", err)
+		if inputs[c.input] == nil {
+			inputs[c.input] = fill(t, client, c.input, f, flights, o)
 		}
 	}
 	for n := range o.runs {
 		for i := range contenders {
 			c := contenders[(i+n)%len(contenders)] // contenders take turns at going first, because a broker warms up
-			s := &service{
+			c.run(t, &service{
 				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", name, n, c.name), input: c.input, brokers: o.brokers,
 				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)), set: c.set,
-			}
-			if err := c.run(ctx, s, client, inputs[c.input]); err != nil {
-				return fmt.Errorf("run %d, %s: %w", n+1, c.name, err)
-			}
+			}, client, inputs[c.input])
 		}
 	}
 	for _, c := range contenders {
@@ -142,15 +122,12 @@ func bench(ctx context.Context, o options) error {
 	if len(contenders) == 2 {
 		fmt.Printf("ratio of the medians: %.3f\n", median(contenders[0].rates)/median(contenders[1].rates))
 	}
-	return nil
 }
 
 // run measures one deployment.
-func (c *contender) run(ctx context.Context, s *service, client *kafka.Client, ends []int64) error {
-	r, err := s.measure(ctx, client, ends)
-	if err != nil {
-		return err
-	}
+func (c *contender) run(t *testing.T, s *service, client *kafka.Client, ends []int64) {
+	t.Helper()
+	r := s.measure(t, client, ends)
 	total := int64(0)
 	for _, end := range ends {
 		total += end
@@ -161,7 +138,6 @@ func (c *contender) run(ctx context.Context, s *service, client *kafka.Client, e
 	last := len(c.rates) - 1
 	fmt.Printf("%s: %d records in %v: %.0f events/s, %.2f µs of processor an event, VmHWM %.1f MB\n",
 		c.name, total, r.took.Round(time.Millisecond), c.rates[last], c.costs[last], c.peaks[last])
-	return nil
 }
 
 func median(values []float64) float64 {

@@ -1,4 +1,6 @@
-package main
+//go:build bench
+
+package bench
 
 import (
 	"encoding/json"
@@ -6,17 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // form describes the records that an operator accepts.
 type form struct {
-	suffix string // the name of the input topic ends in it
-
-	// of returns a function that makes the events of a topic from flights. The arguments of that function are the
-	// event's place among all events and its place in its partition, both counted from 0.
-	of func(flights [][]byte) (func(all, i int) []byte, error)
-
-	key func(i int) []byte // returns the key of a partition's i-th record; nil: records have no key
+	suffix string                                        // the name of the input topic ends in it
+	of     func(t *testing.T, flights [][]byte) [][]byte // makes events from flights
+	key    func(i int) []byte                            // returns the key of a partition's i-th record; nil: no keys
 }
 
 // form returns the form of records of the settings' operator.
@@ -37,7 +36,7 @@ func (s settings) form() form {
 		}
 		return form{suffix: "-places", of: places}
 	}
-	return form{of: repeated}
+	return form{of: func(_ *testing.T, flights [][]byte) [][]byte { return flights }}
 }
 
 // setting returns the value of a setting, or "" if the list does not have it.
@@ -50,11 +49,6 @@ func (s settings) setting(name string) string {
 	return ""
 }
 
-// repeated returns a function that yields the flights in a cycle.
-func repeated(flights [][]byte) (func(all, i int) []byte, error) {
-	return func(all, _ int) []byte { return flights[all%len(flights)] }, nil
-}
-
 // flown holds the members of a flight from which other forms make their events.
 type flown struct {
 	Features struct {
@@ -64,42 +58,46 @@ type flown struct {
 	} `json:"features"`
 }
 
-// changed returns a function that makes an event of each flight by calling to.
-func changed(flights [][]byte, to func(f flown) ([]byte, error)) (func(all, i int) []byte, error) {
+// changed makes an event of each flight by calling to.
+func changed(t *testing.T, flights [][]byte, to func(f flown) ([]byte, error)) [][]byte {
+	t.Helper()
 	events := make([][]byte, len(flights))
 	for i, event := range flights {
 		var f flown
 		err := json.Unmarshal(event, &f)
 		if err != nil {
-			return nil, err
+			t.Fatal(err)
 		}
 		if events[i], err = to(f); err != nil {
-			return nil, err
+			t.Fatal(err)
 		}
 	}
-	return repeated(events)
+	return events
 }
 
 // rows makes events with carrier and hour, as columns.
-func rows(flights [][]byte) (func(all, i int) []byte, error) {
-	return changed(flights, func(f flown) ([]byte, error) {
+func rows(t *testing.T, flights [][]byte) [][]byte {
+	t.Helper()
+	return changed(t, flights, func(f flown) ([]byte, error) {
 		return json.Marshal(map[string]json.RawMessage{"carrier": f.Features.Carrier, "hour": f.Features.Hour})
 	})
 }
 
 // places makes events that have the flight's destination as their place.
-func places(flights [][]byte) (func(all, i int) []byte, error) {
-	return changed(flights, func(f flown) ([]byte, error) {
+func places(t *testing.T, flights [][]byte) [][]byte {
+	t.Helper()
+	return changed(t, flights, func(f flown) ([]byte, error) {
 		return json.Marshal(map[string]json.RawMessage{"place": f.Features.Dest})
 	})
 }
 
 // values makes events with one value of two digits for each element. elements is their number, in decimals.
-func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
-	return func([][]byte) (func(all, i int) []byte, error) {
+func values(elements string) func(*testing.T, [][]byte) [][]byte {
+	return func(t *testing.T, _ [][]byte) [][]byte {
+		t.Helper()
 		n, err := strconv.Atoi(elements)
 		if err != nil {
-			return nil, err
+			t.Fatal(err)
 		}
 		events := make([][]byte, 1000)
 		for i := range events {
@@ -112,33 +110,35 @@ func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
 			}
 			events[i] = append(events[i], "]}"...)
 		}
-		return repeated(events)
+		return events
 	}
 }
 
 // answers makes feedback to actions, in a member of the given name.
-func answers(name string) func([][]byte) (func(all, i int) []byte, error) {
-	return func([][]byte) (func(all, i int) []byte, error) {
+func answers(name string) func(*testing.T, [][]byte) [][]byte {
+	return func(t *testing.T, _ [][]byte) [][]byte {
+		t.Helper()
 		all := make([][]byte, 1000)
 		for i := range all {
 			all[i] = fmt.Appendf(nil, `{"%s":%g}`, name, float64(i*7919%1000)/1000)
 		}
-		return repeated(all)
+		return all
 	}
 }
 
 // contexts makes events with an arm and a reward beside a flight's features. If actions are served, every other event
 // is read as a context, and the one after it as its reward.
-func contexts(flights [][]byte) (func(all, i int) []byte, error) {
+func contexts(t *testing.T, flights [][]byte) [][]byte {
+	t.Helper()
 	events := make([][]byte, len(flights))
 	for i, event := range flights {
 		var f struct {
 			Features json.RawMessage `json:"features"`
 		}
 		if err := json.Unmarshal(event, &f); err != nil {
-			return nil, err
+			t.Fatal(err)
 		}
 		events[i] = fmt.Appendf(nil, `{"features":%s,"arm":%d,"reward":%g}`, f.Features, i%10, float64(i*7919%1000)/1000)
 	}
-	return repeated(events)
+	return events
 }

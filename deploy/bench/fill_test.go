@@ -1,4 +1,6 @@
-package main
+//go:build bench
+
+package bench
 
 import (
 	"bytes"
@@ -7,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"testing"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -21,78 +24,76 @@ import (
 const bombBytes = 60 << 20
 
 // readEvents maps flights to events with named features, which the service hashes.
-func readEvents(path, label string) ([][]byte, error) {
+func readEvents(t *testing.T, path, label string) (events [][]byte) {
+	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
 	unzipped, err := gzip.NewReader(f)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	rows, err := table.Mapping{
 		Where: "arr_delay!=NA", Label: label,
 		Features: []string{"carrier", "origin", "dest", "hour:number", "month:number", "distance:number"},
 	}.Open(unzipped)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	var events [][]byte
 	for {
 		row, err := rows.Next()
 		if errors.Is(err, io.EOF) {
-			return events, nil
+			return events
 		}
 		if err != nil {
-			return nil, err
+			t.Fatal(err)
 		}
 		events = append(events, bytes.Clone(row.Event))
 	}
 }
 
-// fill creates the input topic and returns the number of records in each partition. key returns the key of a
-// partition's i-th record, counted from 0; if it is nil, records have no key.
-func fill(
-	ctx context.Context, client *kafka.Client, input string, events func(all, i int) []byte, key func(i int) []byte,
-	o options,
-) ([]int64, error) {
-	if err := topics.Create(ctx, client, input, o.partitions, 1, nil); err != nil {
-		return nil, err
+// fill creates the input topic with o.events events of a form, which repeat, and returns the number of records in each
+// partition.
+func fill(t *testing.T, client *kafka.Client, input string, f form, flights [][]byte, o options) []int64 {
+	t.Helper()
+	events := f.of(t, flights)
+	reach, cancel := context.WithTimeout(t.Context(), 30*time.Second) // the client retries until the broker answers
+	defer cancel()
+	if err := topics.Create(reach, client, input, o.partitions, 1, nil); err != nil {
+		t.Fatalf("--brokers %s: %v", o.brokers, err)
 	}
-	producer, err := produce.New(ctx, client, "", time.Minute)
+	producer, err := produce.New(t.Context(), client, "", time.Minute)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	ends := make([]int64, o.partitions)
 	for p := range ends {
-		send := func(b *records.Builder) error {
+		send := func(b *records.Builder) {
 			ends[p] += int64(b.Count())
-			_, err := producer.Produce(ctx, input, int32(p), b)
+			if _, err := producer.Produce(t.Context(), input, int32(p), b); err != nil {
+				t.Fatalf("%s, partition %d: %v", input, p, err)
+			}
 			b.Reset()
-			return err
 		}
 		share := (o.events - p + o.partitions - 1) / o.partitions
 		var b records.Builder
 		for i := range share {
 			var name []byte
-			if key != nil {
-				name = key(i)
+			if f.key != nil {
+				name = f.key(i)
 			}
-			b.Append(name, events(p+i*o.partitions, i), nil, time.Now().UnixMilli())
+			b.Append(name, events[(p+i*o.partitions)%len(events)], nil, time.Now().UnixMilli())
 			if b.Bytes() > 900_000 || i == share-1 {
-				if err := send(&b); err != nil {
-					return nil, err
-				}
+				send(&b)
 			}
 			if bombDue(i, share, o.bombs) {
-				if err := send(bomb(i)); err != nil {
-					return nil, err
-				}
+				send(bomb(i))
 			}
 		}
 	}
-	return ends, nil
+	return ends
 }
 
 // bombDue reports whether a bomb comes after the i-th of share events, so that bombs are spread evenly.

@@ -1,9 +1,11 @@
-package main
+//go:build peers
+
+package peers
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
+	"testing"
 
 	"oriel/operators/convex"
 )
@@ -17,31 +19,29 @@ type square struct {
 
 // flows measures squares of 112 and 3 120 edges. They are measured in rounds of their own, because the data that OSQP
 // leaves in the caches slows other lines down.
-func flows(ctx context.Context, python string, rounds int) error {
+func flows(t *testing.T) {
+	t.Helper()
 	squares := []square{{side: 8, factor: 100, most: 1500}, {side: 40, factor: 500, most: 10_000}}
 	peers := make([]*peer, len(squares))
 	for i, s := range squares {
 		peers[i] = &peer{library: "OSQP", version: osqpVersion, script: projection, args: []int{s.side}}
-		if err := peers[i].start(ctx, python); err != nil {
-			return err
-		}
-		defer peers[i].stop()
+		peers[i].start(t)
 	}
-	return hold(rounds, func() ([]*line, []claim, error) {
+	err := hold(*rounds, func() ([]*line, []claim) {
 		first := normal()
 		lines, claims := []*line{first}, []claim(nil)
 		for i, s := range squares {
-			ours, err := s.shortest()
-			if err != nil {
-				return nil, nil, err
-			}
+			ours := s.shortest(t)
 			theirs := peers[i].line(fmt.Sprintf("projection, %d edges", len(s.edges())))
 			lines = append(lines, ours, theirs)
 			claims = append(claims,
 				claim{of: ours, to: first, atMost: s.most / 7}, claim{of: theirs, to: ours, atLeast: s.factor})
 		}
-		return lines, claims, nil
+		return lines, claims
 	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func (s square) edges() (edges []string) {
@@ -60,11 +60,12 @@ func (s square) edges() (edges []string) {
 }
 
 // shortest returns a line that finds shortest paths; each call has other costs.
-func (s square) shortest() (*line, error) {
+func (s square) shortest(t *testing.T) *line {
+	t.Helper()
 	edges := s.edges()
 	set, err := convex.Parse(convex.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	const kinds = 64
 	random, costs := rand.New(rand.NewPCG(1, 1)), make([][]float64, kinds)
@@ -75,10 +76,10 @@ func (s square) shortest() (*line, error) {
 		}
 	}
 	oracle, path, next := convex.NewLinearOracle(set), make([]float64, len(edges)), 0
-	return &line{name: fmt.Sprintf("shortest path, %d edges", len(edges)), time: func() (float64, error) {
+	return &line{name: fmt.Sprintf("shortest path, %d edges", len(edges)), time: func() float64 {
 		return perCall(200, 1, func() {
 			oracle.Minimise(path, costs[next%kinds])
 			next++
-		}), nil
-	}}, nil
+		})
+	}}
 }
