@@ -1,7 +1,6 @@
 package changelog
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +12,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
+	"oriel/schemas/decision"
 	"oriel/state"
 )
 
@@ -42,18 +42,36 @@ func (d Deployment) End(ctx context.Context, skip bool) (deployment.Offsets, err
 	if len(d.Topics.TransactionParts(0)) == 0 {
 		return nil, d.Config.Missing(d.Config.Changelog)
 	}
-	all := deployment.Offsets{}
-	for p := range int32(d.Config.Streams(d.Topics.Input)) {
-		ended, err := d.endStream(ctx, p, skip)
-		for tries := 1; tries < mostTries && kafka.Classify(err) == kafka.Fenced; tries++ {
-			ended, err = d.endStream(ctx, p, skip)
+	for {
+		all, streams := deployment.Offsets{}, d.Config.Streams(d.Topics.Input)
+		if has := slices.Max(partitionsOf(d.Topics)[1:]); has > streams {
+			return nil, &notice.StopError{
+				Partition: -1, Reason: fmt.Sprintf("the topics of the deployment have %d partitions, and its settings say that it has %d streams", has, streams),
+				Remedy: "Set ORIEL_INPUT_TOPIC and ORIEL_STREAM to the deployment's own values: otherwise the other streams would go on",
+			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("pipeline: end of partition %d: %w", p, err)
+		for p := range int32(streams) {
+			ended, err := d.endStream(ctx, p, skip)
+			for tries := 1; tries < mostTries && kafka.Classify(err) == kafka.Fenced; tries++ {
+				ended, err = d.endStream(ctx, p, skip)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("pipeline: end of partition %d: %w", p, err)
+			}
+			maps.Copy(all, ended)
 		}
-		maps.Copy(all, ended)
+		// Streams may have been added in between. Now that the first stream has ended, no more are added.
+		now, err := deployment.DescribeTopics(ctx, d.Client, d.Config)
+		if err != nil || slices.Equal(partitionsOf(now), partitionsOf(d.Topics)) {
+			return all, err
+		}
+		d.Topics = now
 	}
-	return all, nil
+}
+
+// partitionsOf counts the partitions of the topics that show how many streams there are, the input first.
+func partitionsOf(t deployment.Topics) []int {
+	return []int{t.Input.Partitions, t.Decisions.Partitions, t.Verdicts.Partitions, t.Changelog.Partitions}
 }
 
 // mostTries bounds how often End takes a stream from a process at work that takes it back each time.
@@ -97,18 +115,22 @@ func (d Deployment) used(ctx context.Context, p int32, skip bool) (deployment.Of
 	if err != nil {
 		return nil, fmt.Errorf("bounds of the input: %w", err)
 	}
-	used, opened := deployment.Offsets{}, false
+	used := deployment.Offsets{}
 	for i, o := range committed {
 		used[o.Partition] = bounds[i].Start // nothing was taken if the group has no offset
 		if o.Offset >= 0 {
-			used[o.Partition], opened = o.Offset, true
+			used[o.Partition] = o.Offset
 		}
 	}
-	covered, err := d.covered(ctx, p, used, opened)
+	covered, known, err := d.covered(ctx, p, used)
+	atEnd := true // the stream has used all records that there are, so it does not matter what it has sent
+	for i, p := range inputs {
+		atEnd = atEnd && used[p] >= bounds[i].High
+	}
 	switch {
 	case err != nil:
 		return nil, err
-	case covered:
+	case covered && (known || atEnd):
 		return used, nil
 	case !skip:
 		return nil, &notice.StopError{
@@ -123,54 +145,77 @@ func (d Deployment) used(ctx context.Context, p int32, skip bool) (deployment.Of
 	return used, nil
 }
 
-// covered reports whether the offsets of a stream cover everything that its owners have sent: the last decisions are
-// committed, and the last row of statuses ends at the offsets or before. A transaction sends its decisions before its
-// rows. opened says that the group has an offset, as every stream that was opened.
-func (d Deployment) covered(ctx context.Context, p int32, used deployment.Offsets, opened bool) (bool, error) {
-	for _, topic := range d.Topics.Outputs() {
-		last, committed, err := d.lastRecord(ctx, topic, p)
-		if err != nil || !committed || last != nil && !opened {
-			return false, err
+// covered reports whether the offsets of a stream cover everything that its owners have sent, as far as the topics show
+// it. The last decisions must be committed, and no owner may have sent a later one: a transaction that was aborted as a
+// whole may have reached further than the one that took its place. All rows of statuses must end at the offsets or
+// before. A transaction sends its decisions before its rows, so that either may show how far it reached. known is false
+// if a topic that would show more is lost, or its records were deleted.
+func (d Deployment) covered(
+	ctx context.Context, p int32, used deployment.Offsets,
+) (covered, known bool, err error) {
+	if len(d.Topics.TransactionParts(p)) == 0 {
+		return true, true, nil // no stream
+	}
+	outputs := []topics.Topic{d.Topics.Decisions}
+	if d.Config.Second != "" {
+		outputs = append(outputs, d.Topics.Second)
+	}
+	decided, known := false, true
+	for _, topic := range outputs {
+		last, most := uint64(0), uint64(0)
+		found, err := d.sent(ctx, topic, p, func(value []byte) bool {
+			sent, err := decision.Parse(value)
+			last, most = sent.Index, max(most, sent.Index)
+			return err == nil
+		})
+		if err != nil || found.any && (!found.committed || !found.valid || last < most) {
+			return false, known, err
 		}
+		decided, known = decided || found.any, known && found.known
 	}
-	last, _, err := d.lastRecord(ctx, d.Topics.Verdicts, p)
-	if err != nil {
-		return false, err
-	}
-	row, err := state.PublicRow(last)
-	if err != nil {
-		return true, nil //nolint:nilerr // no row was sent
-	}
-	if row.Stretches == nil {
-		row.Stretches = []state.Stretch{{Partition: p, To: row.To}}
-	}
-	return !slices.ContainsFunc(row.Stretches, func(s state.Stretch) bool { return s.To > used[s.Partition] }), nil
+	within := true
+	rows, err := d.sent(ctx, d.Topics.Verdicts, p, func(value []byte) bool {
+		row, err := state.PublicRow(value)
+		if row.Stretches == nil {
+			row.Stretches = []state.Stretch{{Partition: p, To: row.To}}
+		}
+		within = within && !slices.ContainsFunc(row.Stretches, func(s state.Stretch) bool { return s.To > used[s.Partition] })
+		return err == nil
+	})
+	return within && rows.valid, known && (rows.any || !decided && rows.known), err
 }
 
-// lastRecord returns the value of the last record that was sent to a partition, and whether this record is committed.
-// If there is none, or no partition, it returns nil and true.
-func (d Deployment) lastRecord(
-	ctx context.Context, topic topics.Topic, p int32,
-) (value []byte, committed bool, err error) {
-	if int(p) >= topic.Partitions {
-		return nil, true, nil
+// sentRecords describes the records that were sent to a partition, committed or not.
+type sentRecords struct {
+	any       bool // there is one
+	committed bool // the last one is committed
+	valid     bool // all are what they should be
+	known     bool // there is one, or there never was one
+}
+
+// sent reads all records that were sent to a partition. each reports whether a value is what it should be.
+func (d Deployment) sent(
+	ctx context.Context, topic topics.Topic, p int32, each func(value []byte) bool,
+) (found sentRecords, err error) {
+	found.valid = true
+	if int(p) >= topic.Partitions { // `oriel topics` was interrupted, or the topic is lost
+		found.known = topic.Name != ""
+		return found, nil
 	}
 	b, err := topics.StableEnd(ctx, d.Client, topic.Name, p)
 	if err != nil {
-		return nil, false, err
+		return found, err
 	}
-	for from := range fetch.Backwards(b.Start, b.High) {
-		last := int64(-1)
-		for r, err := range fetch.Records(ctx, d.Client, topic, p, from, b.High, true) {
-			if err != nil {
-				return nil, false, err
-			}
-			last, value = r.Offset, bytes.Clone(r.Value)
+	last := int64(0)
+	for r, err := range fetch.Records(ctx, d.Client, topic, p, b.Start, b.High, true) {
+		if err != nil {
+			return found, err
 		}
-		if last >= 0 {
-			committed, err = fetch.HasRecord(ctx, d.Client, topic, p, last, b.High, false)
-			return value, committed, err
-		}
+		last, found.any, found.valid = r.Offset, true, each(r.Value) && found.valid
 	}
-	return nil, true, nil
+	found.known = found.any || b.Start == 0
+	if found.any {
+		found.committed, err = fetch.HasRecord(ctx, d.Client, topic, p, last, b.High, false)
+	}
+	return found, err
 }

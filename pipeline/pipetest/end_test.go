@@ -337,33 +337,3 @@ func TestAnEndKeepsItsOffsets(t *testing.T) {
 		}
 	})
 }
-
-// TestTheEndSeesDecisionsWithoutStatuses kills a process that has sent the decisions of a transaction, and no row of
-// statuses yet. Readers of uncommitted records may have seen the decisions, so the end is refused.
-func TestTheEndSeesDecisionsWithoutStatuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d, s := simtest.New(t), pipetest.NewSetup()
-		if err := s.Prepare(t.Context(), d.Client(), 1); err != nil {
-			t.Fatal(err)
-		}
-		old := d.Start("old", simtest.NewDisk(), s.Run)
-		time.Sleep(10 * time.Second)
-		d.Fail(simtest.Fault{
-			Kind: simtest.Kind{API: "Produce", Topic: s.Config.Verdicts}, Effect: simtest.Cut, Count: -1,
-		})
-		send(t, d, s, 0, 4)
-		time.Sleep(time.Second)
-		old.Kill()
-		d.Mend()
-		if sent := decided(t, d, "late.decisions", 0, true); len(sent) == 0 {
-			t.Fatal("no decision was sent")
-		}
-		at, err := end(t.Context(), d.Client(), s, false)
-		if err == nil || !strings.Contains(err.Error(), "oriel end --skip") {
-			t.Errorf("ends at %v: %v", at, err)
-		}
-		if at, err := end(t.Context(), d.Client(), s, true); err != nil || at[0] != 4 {
-			t.Errorf("ends at %v: %v", at, err)
-		}
-	})
-}

@@ -22,6 +22,7 @@ import (
 //     doctor cannot find the reason.
 var found = map[string]string{
 	"the group's offsets do not cover every decision that was sent: readers may have seen decisions of later records": "end",
+	"partitions, and its settings say that it has":                                                                    "end",
 
 	"the configuration differs from the one that this deployment was opened with: ORIEL_":        "opened",
 	"ORIEL_STREAM differs from its value when the deployment was opened":                         "opened",
