@@ -50,8 +50,8 @@ func TestTheEndSeesDecisionsWithoutStatuses(t *testing.T) {
 }
 
 // TestTheEndSeesAnAbortedTransactionThatReachedFurther kills a process that has sent the decisions of four events in
-// one transaction. The next process commits a shorter transaction and dies. Its decisions, rows and offsets agree with each
-// other, but readers of uncommitted records may have seen decisions of later events. So the end is refused.
+// one transaction. The next process commits a shorter transaction and dies. Its decisions, rows and offsets agree with
+// each other, but readers of uncommitted records may have seen decisions of later events. So the end is refused.
 func TestTheEndSeesAnAbortedTransactionThatReachedFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()
