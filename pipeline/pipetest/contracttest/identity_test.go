@@ -208,6 +208,11 @@ func altered(e *env) {
 	e.settle(topic)
 	e.check(logtest.Alter(e.ctx, e.c, topic, map[string]string{"max.message.bytes": "6000"}))
 	settings, err := topics.Settings(e.ctx, e.c, topic)
+	// The controller answers before each broker has the new settings.
+	for wait := 0; err == nil && settings["max.message.bytes"] == "5000" && wait < 1000; wait++ {
+		time.Sleep(10 * time.Millisecond)
+		settings, err = topics.Settings(e.ctx, e.c, topic)
+	}
 	e.check(err)
 	if settings["max.message.bytes"] != "6000" || settings["retention.ms"] != "100000000" {
 		e.Fatalf("settings %v", settings)
