@@ -54,7 +54,10 @@ var direction = []rule{
 	{"pipeline/streams", []string{"pipeline/kafka", "operators", "mechanisms", "schemas", "state"}, "the walk of records is pure: no topic, no error that a person reads"},
 	{
 		"pipeline/changelog",
-		[]string{"pipeline/notice", "pipeline/deployment", "pipeline/order", "pipeline/streams", "pipeline/kafka", "schemas/decision", "state"},
+		[]string{
+			"pipeline/notice", "pipeline/deployment", "pipeline/order", "pipeline/streams", "pipeline/kafka",
+			"schemas/decision", "state",
+		},
 		"the log is read below those who continue it",
 	},
 	{
