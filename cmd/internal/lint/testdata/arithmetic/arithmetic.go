@@ -46,10 +46,10 @@ func complexes(a, b, c complex128) complex128 {
 }
 
 func functions(x float64) float64 {
-	x = math.Exp(x)        // want
-	f := math.Log          // want
-	x = math.Floor(f(x))   // exact
-	x += math.MaxFloat64   // a constant
+	x = math.Exp(x)               // want
+	f := math.Log                 // want
+	x = math.Floor(f(x))          // exact
+	x += math.MaxFloat64          // a constant
 	x += floats.Sum([]float64{x}) // want
 	return math.Pow(x, .5)        // want
 }

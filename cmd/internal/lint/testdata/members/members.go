@@ -10,8 +10,8 @@ func members() (n float64) {
 	var declared operators.Members
 	sum := declared.Number("sum", "A number.")
 	values := declared.Values()
-	values[0].Number = 1                               // want
-	n += values[len(values)-1].Number                  // want
+	values[0].Number = 1                                // want
+	n += values[len(values)-1].Number                   // want
 	extras := []decision.Extra{{Name: "sum"}}           // want
 	values = append(values, []decision.ExtraValue{}...) // want
 	sum.Set(values, 2)
