@@ -38,6 +38,7 @@ func wellProcess(deployment, instance string) played {
 	set("oriel_epsilon", "1x60")
 	set("oriel_delta", "1e-06x60")
 	set("oriel_window_steps", "36000x60")
+	set("oriel_step_seconds", "10x60")
 	for partition := range 2 {
 		on := fmt.Sprintf("partition=\"%d\"", partition)
 		for state, value := range map[string]string{"restoring": "0x60", "running": "1x60", "stopped": "0x60"} {
@@ -49,6 +50,8 @@ func wellProcess(deployment, instance string) played {
 		set("oriel_transactions_total", "0x30 1x29", on, `outcome="aborted"`)
 		set("oriel_restarts_total", "0x60", on)
 		set("oriel_order_records_refused_total", "0x60", on)
+		set("oriel_order_void_seconds", "10x60", on)
+		set("oriel_last_decision_timestamp_seconds", "-20+30x60", on)
 		set("oriel_input_awaited", "_x60", on, `input_partition="5"`)
 		for _, le := range []string{"0.064", "8.192", "+Inf"} {
 			set("oriel_commit_duration_seconds_bucket", "0+300x60", on, fmt.Sprintf("le=%q", le))
@@ -102,6 +105,8 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 		"OrielInputAwaited": {well.with("1x60", "oriel_input_awaited", `partition="1"`).
 			with("1x60", "oriel_waiting", "input").with("0x60", "oriel_ready").with("7x60", "oriel_records_total")},
 		"OrielOrderRefused":   {well.with("0x30 1x10 2x19", "oriel_order_records_refused_total", `partition="1"`)},
+		"OrielOrderVoid":      {well.with("11x60", "oriel_order_void_seconds", `partition="1"`)},
+		"OrielDecisionsLate":  {well.with("-71+30x60", "oriel_last_decision_timestamp_seconds")},
 		"OrielSchemaUnfrozen": {well.with("0x20 1x40", "oriel_schemas_unfrozen")},
 		"OrielNoProgress":     {well.with("7x60", "oriel_records_total", `partition="1"`)},
 		"OrielLag":            {well.with("60000+100x60", "oriel_input_lag_records", `partition="1"`)},

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/pipetest/logtest"
 )
 
 // published holds the members of a decision that these tests read.
@@ -48,13 +51,7 @@ const (
 // serveNumbers runs the service with real processes on an embedded broker.
 func serveNumbers(t *testing.T) *numbers {
 	t.Helper()
-	o := &outage{t: t, dir: t.TempDir(), port: freePort(t)}
-	o.oriel = filepath.Join(o.dir, "oriel")
-	if out, err := exec.Command("go", "build", "-o", o.oriel, "../cmd/oriel").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	o.open()
-	t.Cleanup(func() { o.broker.Close() })
+	o := newBroker(t)
 	key, state := filepath.Join(o.dir, "key"), filepath.Join(o.dir, "state")
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
@@ -72,19 +69,18 @@ func serveNumbers(t *testing.T) *numbers {
 	o.run(environ, "key", "--out", key)
 	o.run(environ, "topics", "--input-partitions", "2")
 	for p := range 2 {
-		table := []byte("carrier,delay\n")
+		var events []records.Record
 		for i := range flightsEach {
 			cell, delay := (i+i/7+p)%2, i*i%300-80-20*p
 			n.values[p][cell] = append(n.values[p][cell], max(-60, min(180, float64(delay))))
 			n.cells[p] = append(n.cells[p], cell)
-			table = fmt.Appendf(table, "%s,%d\n", []string{"UA", "AA"}[cell], delay)
+			events = append(events, records.Record{
+				Value: fmt.Appendf(nil, `{"carrier":%q,"delay":%d}`, []string{"UA", "AA"}[cell], delay),
+			})
 		}
-		file := filepath.Join(o.dir, fmt.Sprintf("flights-%d.csv", p))
-		if err := os.WriteFile(file, table, 0o600); err != nil {
+		if err := logtest.Send(t.Context(), o.client(), "arrivals", int32(p), events...); err != nil {
 			t.Fatal(err)
 		}
-		o.run(environ, "produce", "--topic", "arrivals", "--partition", strconv.Itoa(p), "--csv", file,
-			"--member", "carrier=carrier", "--member", "delay=delay")
 	}
 	o.start(environ)
 	tail := func(topic string) []byte {

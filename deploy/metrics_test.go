@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
@@ -15,6 +16,8 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/console"
 	"oriel/pipeline/metrics"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/order"
 )
 
 // exported maps the name of each metric that pipeline/metrics registers to its label names.
@@ -30,7 +33,8 @@ var (
 func (e exported) service() {
 	for _, numbers := range []*metrics.Numbers{nil, {}} {
 		metrics.New(e, protection.Guarantee{Terms: protection.Terms{Scope: protection.Window{Steps: 8}}}, metrics.Process{
-			Deployment: "d", Coordinates: 1, Numbers: numbers, Registry: true, Waiting: console.New().Waiting,
+			Deployment: "d", Coordinates: 1, Numbers: numbers, Registry: true, Step: 1,
+			Waiting: console.New(notice.Operators).Waiting,
 		})
 	}
 }
@@ -286,6 +290,14 @@ func TestRulesUseExportedMetrics(t *testing.T) {
 	}
 	if count == 0 {
 		t.Error("no rules")
+	}
+}
+
+// TestVoidOrderRecordsRaiseTheAlertWithTheLog checks that the alert and the log line come after the same time.
+func TestVoidOrderRecordsRaiseTheAlertWithTheLog(t *testing.T) {
+	want := fmt.Sprintf("(oriel_order_void_seconds) > %.0f\n", order.VoidFor.Seconds())
+	if !strings.Contains(read(t, "prometheus/rules.yml"), want) {
+		t.Errorf("no rule has %q", want)
 	}
 }
 

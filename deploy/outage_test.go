@@ -150,15 +150,23 @@ func (o *outage) restoringForLong(settings func(string, ...string) []string) {
 	o.removeTarget(process)
 }
 
-func newOutage(t *testing.T) *outage {
-	o := &outage{t: t, dir: t.TempDir()}
+// newBroker builds oriel, and starts a broker.
+func newBroker(t *testing.T) *outage {
+	t.Helper()
+	o := &outage{t: t, dir: t.TempDir(), port: freePort(t)}
 	o.oriel = filepath.Join(o.dir, "oriel")
 	if out, err := exec.Command("go", "build", "-o", o.oriel, "../cmd/oriel").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	o.port = freePort(t)
 	o.open()
 	t.Cleanup(func() { o.broker.Close() })
+	return o
+}
+
+// newOutage is newBroker with a Prometheus that watches the deployments.
+func newOutage(t *testing.T) *outage {
+	t.Helper()
+	o := newBroker(t)
 	o.prometheus = "127.0.0.1:" + strconv.Itoa(freePort(t))
 	o.watch()
 	return o

@@ -29,9 +29,9 @@ var auditRuns = tiertest.Runs(4000, 8000) // this many runs with the canary, and
 var attained = []float64{0: 1, 1: 1, 3: 1, auditSteps - 1: 1}
 
 // scores runs the stream with a canary in the first step, possibly further ones in later steps, and zeros elsewhere.
-// Each run has its own identities and so independent noise. It returns the statistic of each run.
+// Each run has its own key and so independent noise. It returns the statistic of each run.
 func scores(
-	t *testing.T, stream *mechanisms.Stream, canary []float64, weights []float64, topic byte, places ...int,
+	t *testing.T, stream *mechtest.Counted, canary []float64, weights []float64, topic byte, places ...int,
 ) []float64 {
 	t.Helper()
 	start := stream.AppendState(nil)
@@ -45,6 +45,7 @@ func scores(
 			t.Fatal(err)
 		}
 		id := noise.Identity{Topic: [16]byte{topic}, Offset: int64(i)}
+		stream.Rekey([32]byte{topic, byte(i), byte(i >> 8), 1})
 		for step, weight := range weights {
 			stream.Add(id, gradients[step])
 			out[i] += float64(weight * stream.Sum(0)[0])
@@ -83,7 +84,7 @@ func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
 func TestAuditReachesTheClaim(t *testing.T) {
 	f := func(name string, adjacency dp.Adjacency, high, low []float64, threshold float64) {
 		t.Helper()
-		stream := mechtest.Open(t, auditConfig(adjacency), [32]byte{6})
+		stream := mechtest.ByCount(mechtest.Open(t, auditConfig(adjacency), [32]byte{6}))
 		got := gaussianBound(scores(t, stream, high, attained, 1), scores(t, stream, low, attained, 2), threshold)
 		claim := stream.Guarantee().Mu
 		t.Logf("%s: bound %.4f, claim %.4f, ratio %.3f", name, got, claim, got/claim)
@@ -129,9 +130,9 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	c := auditConfig(dp.ZeroOut)
 	c.Name, c.Scope, c.Unit = "blt", protection.Window{Steps: 12}, separated(5)
 	calibration := mechtest.Plan(t, c)
-	stream := mechtest.Open(t, c, [32]byte{7})
+	stream := mechtest.ByCount(mechtest.Open(t, c, [32]byte{7}))
 	claim := stream.Guarantee().Mu
-	found := func(stream *mechanisms.Stream, places ...int) float64 {
+	found := func(stream *mechtest.Counted, places ...int) float64 {
 		weights := likelihood(calibration.Filter, 12, places)
 		return gaussianBound(scores(t, stream, []float64{1}, weights, 1, places...),
 			scores(t, stream, []float64{-1}, weights, 2, places...), 0)
@@ -145,7 +146,7 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
 	}
 	c.Unit = separated(6) // k = 2 events a user, but the noise is calibrated for one
-	few := mechtest.Open(t, c, [32]byte{7})
+	few := mechtest.ByCount(mechtest.Open(t, c, [32]byte{7}))
 	if got := found(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
 		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)
 	}
@@ -153,7 +154,7 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 
 // bent plants a faulty sampler, called with the number of the draw in its run.
 type bent struct {
-	stream *mechanisms.Stream
+	stream *mechtest.Counted
 	fill   func(dst []int64, seed noise.Seed, step uint64)
 }
 
@@ -176,7 +177,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 	f := func(name string, weights []float64, fill func(dst []int64, seed noise.Seed, step uint64)) {
 		t.Helper()
 		fault := &bent{fill: fill}
-		stream := mechtest.Planted(t, c, calibration, fault)
+		stream := mechtest.ByCount(mechtest.Planted(t, c, calibration, fault))
 		fault.stream = stream
 		got := gaussianBound(scores(t, stream, []float64{1}, weights, 1), scores(t, stream, []float64{-1}, weights, 2), 0)
 		claim := stream.Guarantee().Mu

@@ -32,7 +32,8 @@ var goldenFilterPlan = mechanisms.Calibration{
 }
 
 func TestFilterCalibrationEncodingIsGolden(t *testing.T) {
-	const golden = "0203626c74e8ffffff00000001000000006745230100000000050000000000000000002940030dc029d63f008793038037553480d1f0080068890901e1f505"
+	const golden = "0103626c7400030dc029d63f008793038037553480d1f0080068890901e1f50500000000" +
+		"e8ffffff00000001000000006745230100000000050000000000000000002940"
 	got, err := goldenFilterPlan.AppendBinary([]byte{9})
 	if err != nil || hex.EncodeToString(got[1:]) != golden || got[0] != 9 {
 		t.Fatalf("encoding %x, %v, want %s", got, err, golden)
@@ -46,9 +47,10 @@ func TestFilterCalibrationEncodingIsGolden(t *testing.T) {
 		bad[i] = x
 		return bad
 	}
-	const count = 2 + 3 + 32 // byte of the filter's number of poles: it follows version, name and fixed fields
+	const count = 2 + 3 + 1 // byte of the filter's number of poles: it follows version, name and levels
 	for _, bad := range [][]byte{
-		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2),
+		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 0), with(0, 2), with(count-1, 1),
+		with(count, 0), with(count, 2),
 		with(count, 4), with(count, 255), with(count+1, 14), with(count+5, 0x80),
 	} {
 		if _, err := mechanisms.ParseCalibration(bad); err == nil {

@@ -12,13 +12,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestRestoreChecksTheBoundsOfEachComponent checks that Restore refuses impossible states at every coordinate. In an
-// open batch of one record, each coordinate of each component holds at most one contribution, Λ of its own component,
-// and releases are finite. It would find that the first component's bounds are applied to all components, or that only
-// its coordinates are checked.
-func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
+// TestRestoreChecksReleasesAndNoPrivateSum checks, at every coordinate, that Restore refuses a release that is not
+// finite, and takes any contribution sum: a step may have any number of records, and no check may depend on a private
+// sum.
+func TestRestoreChecksReleasesAndNoPrivateSum(t *testing.T) {
 	c, v := withComponents("tree-gaussian")
-	c.Batch = 2
 	calibration := mechtest.Plan(t, c)
 	stream, err := mechanisms.Open(c, calibration, [32]byte{4})
 	if err != nil {
@@ -26,30 +24,23 @@ func TestRestoreChecksTheBoundsOfEachComponent(t *testing.T) {
 	}
 	stream.Add(noise.Identity{}, v)
 	good := stream.AppendState(nil)
-	const head, size = 1 + 32 + 4, 10
+	const head, size = 1 + 32 + 16 + 4 + 44, 10 // a chain with one partition
 	with := func(at int, x uint64) error {
 		state := append([]byte(nil), good...)
 		binary.LittleEndian.PutUint64(state[head+8*at:], x)
 		return stream.Restore(state)
 	}
-	from := 0
-	for k, part := range calibration.Components {
-		for i := from; i < from+part.Size; i++ {
-			for _, sign := range []int64{1, -1} {
-				if err := with(i, uint64(sign*part.Grid.Lambda)); err != nil {
-					t.Errorf("part %d, coordinate %d: a contribution of Λ is refused: %v", k, i, err)
-				}
-				if with(i, uint64(sign*(part.Grid.Lambda+1))) == nil {
-					t.Errorf("part %d, coordinate %d: a contribution beyond Λ is taken", k, i)
-				}
-			}
-			for _, x := range []float64{math.NaN(), math.Inf(-1)} {
-				if with(size+i, math.Float64bits(x)) == nil {
-					t.Errorf("part %d, coordinate %d: a release of %g is taken", k, i, x)
-				}
+	for i := range size {
+		for word := range 2 {
+			if err := with(2*i+word, math.MaxUint64-7); err != nil {
+				t.Errorf("coordinate %d: a large contribution sum is refused: %v", i, err)
 			}
 		}
-		from += part.Size
+		for _, x := range []float64{math.NaN(), math.Inf(-1)} {
+			if with(2*size+i, math.Float64bits(x)) == nil {
+				t.Errorf("coordinate %d: a release of %g is taken", i, x)
+			}
+		}
 	}
 }
 

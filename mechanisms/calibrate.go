@@ -30,7 +30,7 @@ type exposure struct {
 //
 //	Gaussian  Δ√(Σc_x²)     because the nodes together are one Gaussian mechanism
 //	Gamma     ΔΣc_x         because the density ratios of the nodes multiply
-//	Laplace   √n·ΔΣc_x      because the ℓ1 norm is at most √n times the ℓ2 norm
+//	Laplace   √n·ΔΣc_x      because the ℓ1 norm is at most √n times the ℓ2 norm (discrete noise: absoluteOf)
 func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
 	distance := dp.Root(dp.Float().SetUint64(x.square.Lo)) // exact for a coarse grid, whose squares fit 64 bits
 	switch law {

@@ -23,11 +23,12 @@ type Calibration struct {
 	Name       string
 	Grid       lattice.Grid
 	Scale      noise.Scale            // s, noise scale of a node or a step, lattice units
-	Levels     uint8                  // h of a tree; 1 for per-step noise; 0 for blt
+	Levels     uint8                  // h of a tree; 1 for per-step noise; 0 for blt; nameLevels for names
 	Filter     blt.Filter             // coefficients b of blt without memory; otherwise zero
 	Decay      decay.Filter           // coefficients e of blt with memory; otherwise zero
 	ErrorBound float64                // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure per step, loss units; 0: no bound
 	Components []ComponentCalibration // all components, including the first; nil for the default contribution
+	Threshold  int64                  // τ of names, and M = τ − 1 for Laplace noise; 0: the stream has no names
 }
 
 // ComponentCalibration is the part of a calibration for one component: its shape, which must match the configuration,
@@ -54,7 +55,7 @@ func Calibrate(c Config) (Calibration, error) {
 	}
 	kind, _ := definitionOf(c.Name)
 	p := Calibration{Name: c.Name}
-	structure := kind.under(c.Scope)
+	structure := kind.under(c)
 	size, err := structure.shape(&p, c)
 	if err != nil {
 		return Calibration{}, err
@@ -86,18 +87,16 @@ func Calibrate(c Config) (Calibration, error) {
 }
 
 // Guarantee returns the guarantee that this calibration proves under c, computed from the calibration's integers and
-// rounded against the claim. It fails if the calibration does not match c, or if it proves less than c.Budget, except
-// for the -paper names. For -paper names ε is recomputed with the true sensitivity at c.Budget.Delta, and likewise if
-// Draws.MaxEpsilon or MaxMu make it smaller. Pure-ε mechanisms prove δ = 0.
+// rounded against the claim. It fails if the calibration does not match c, or if it proves less than c.Budget. ε is
+// smaller than c.Budget.Epsilon if Draws.MaxEpsilon makes it smaller. Pure-ε mechanisms prove δ = 0.
 func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 	if err := p.matches(c); err != nil {
 		return protection.Guarantee{}, err
 	}
 	g, loss := p.proves(c)
 	switch kind, _ := definitionOf(p.Name); {
-	case kind.Paper:
-		g.Epsilon = recomputed(g, loss)
-		return g, nil
+	case g.Told > c.Budget.Delta:
+		return protection.Guarantee{}, fmt.Errorf("%w: delta %g of %g", ErrUnproved, g.Told, c.Budget.Delta)
 	case kind.Pure(), kind.Structure == Selection:
 		if loss > c.Budget.Epsilon {
 			return protection.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
@@ -107,31 +106,45 @@ func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 			return g, nil
 		}
 	default:
-		if delta := dp.GaussianDelta(c.Budget.Epsilon, loss); delta > c.Budget.Delta {
+		if delta := normal(loss, g.Told).Delta(c.Budget.Epsilon); delta > c.Budget.Delta {
 			return protection.Guarantee{}, fmt.Errorf("%w: delta %g of %g at epsilon %g",
 				ErrUnproved, delta, c.Budget.Delta, c.Budget.Epsilon)
-		}
-		if c.MaxMu > 0 && loss > c.MaxMu {
-			return protection.Guarantee{}, fmt.Errorf("%w: mu %g, above %g", ErrUnproved, loss, c.MaxMu)
-		}
-		if c.MaxMu > 0 {
-			g.Epsilon = recomputed(g, loss)
-			return g, nil
 		}
 	}
 	g.Epsilon = c.Budget.Epsilon
 	return g, nil
 }
 
+// normal returns the loss of Gaussian noise, and of told events.
+func normal(mu, told float64) dp.Total {
+	var total dp.Total
+	total.AddMu(mu)
+	total.AddTold(told)
+	return total
+}
+
 // EventGuarantee returns the guarantee that a user-level calibration gives for one event exchanged for another of the
 // same user id, under the configured adjacency: ε is recomputed at c.Budget.Delta. Exchange across ids is not covered,
-// because it changes which later events of both users are accepted.
+// because it changes which later events of both users are accepted. For a protection.UserPeriod it is the guarantee for
+// one event that is present or absent, and costs two contributions (PROOF.md, Theorems 14 and 16).
 func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return protection.Guarantee{}, err
 	}
+	periodic, apart := c.Unit.Figures().Period > 0, c.Unit.Apart()
 	c.Unit = protection.Event{Exchange: c.Unit.Adjacency()}
 	g, loss := p.proves(c)
+	switch { // two contributions, because an event that is absent admits the user's next one
+	case apart && g.Mu > 0:
+		two := dp.Float().Sqrt(dp.Exact(2))
+		g.Mu = dp.Up(two.Mul(two, dp.Exact(g.Mu)), claimMargin)
+		loss, g.Told = g.Mu, float64(2*g.Told)
+	case apart:
+		g.Told, loss = float64(2*g.Told), float64(2*loss)
+		g.Delta = g.Told // 0 for sums
+	case periodic:
+		g.Mu, loss = float64(2*g.Mu), float64(2*loss)
+	}
 	g.Epsilon = recomputed(g, loss)
 	return g, nil
 }
@@ -145,7 +158,9 @@ func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 		return g, g.Draws.Epsilon(g.Delta)
 	}
 	loss, g.Curve = p.loss(c, kind)
-	if !kind.Pure() {
+	if g.Told = p.told(c, kind); kind.Pure() {
+		g.Delta = g.Told
+	} else {
 		g.Mu, g.Delta = loss, c.Budget.Delta
 	}
 	return g, loss
@@ -158,7 +173,7 @@ func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
 	var curves []dp.Curve
 	components := p.components(c)
 	for _, x := range components {
-		loss, curve := kind.under(c.Scope).loss(x, p, c, kind)
+		loss, curve := kind.under(c).loss(x, p, c, kind)
 		if len(components) == 1 {
 			return loss, curve
 		}
@@ -224,7 +239,7 @@ func recomputed(g protection.Guarantee, loss float64) float64 {
 	if g.Mu == 0 {
 		return loss
 	}
-	return dp.GaussianEpsilon(g.Mu, g.Delta)
+	return normal(g.Mu, g.Told).Epsilon(g.Delta)
 }
 
 // matches checks that the configuration is valid and the calibration has its shape.
@@ -248,11 +263,13 @@ func (p Calibration) matches(c Config) error {
 		return fmt.Errorf("mechanisms: calibration has another lattice than clip %g", c.Clip())
 	case p.Components != nil && !slices.EqualFunc(p.Components, c.shapes(components), ComponentCalibration.same):
 		return errors.New("mechanisms: calibration has other components than are configured")
+	case (p.Threshold > 0) != (c.Contribution.Names > 0):
+		return errors.New("mechanisms: calibration and configuration must both count names, or neither")
 	case c.Failure > 0 && p.ErrorBound == 0:
 		return fmt.Errorf("mechanisms: calibration has no error bound, failure %g needs one", c.Failure)
 	}
 	kind, _ := definitionOf(p.Name)
-	return kind.under(c.Scope).matches(p, c)
+	return kind.under(c).matches(p, c)
 }
 
 // sums returns a function that makes the mechanisms of a calibration, one for each component, before their first step.
@@ -263,13 +280,13 @@ func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error)
 	fresh := make([]func() Sum, len(components))
 	for i, x := range components {
 		of, err := sampler, error(nil)
-		if sampler == nil && kind.Structure != Selection {
-			of, err = newSampler(kind, x.scale, x.n)
+		if sampler == nil && kind.Structure != Selection && c.Contribution.Names == 0 {
+			of, err = newSampler(kind, x)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if fresh[i], err = kind.under(c.Scope).sums(x, p, c, of); err != nil {
+		if fresh[i], err = kind.under(c).sums(x, p, c, of); err != nil {
 			return nil, err
 		}
 	}
@@ -297,14 +314,17 @@ func (p Calibration) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 }
 
 // newSampler returns the sampler of a calibration.
-func newSampler(kind definition, s noise.Scale, n int) (noise.Sampler, error) {
+func newSampler(kind definition, x calibratedComponent) (noise.Sampler, error) {
 	switch kind.Law {
 	case Gaussian:
-		return noise.NewGaussian(s)
+		return noise.NewGaussian(x.scale)
 	case Gamma:
-		return noise.NewGamma(s, n)
+		return noise.NewGamma(x.scale, x.n)
 	case Laplace:
-		return noise.NewLaplace(s)
+		if kind.Discrete() {
+			return noise.NewDiscreteLaplace(x.scale, x.steps)
+		}
+		return noise.NewLaplace(x.scale)
 	case Gumbel: // an exponential mechanism draws with noise.Chooser
 	}
 	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))
@@ -316,6 +336,8 @@ type calibratedComponent struct {
 	n        int
 	grid     lattice.Grid
 	square   lattice.Int128 // Δ², Δ the ℓ2 sensitivity, units²
+	absolute uint64         // Δ₁, the ℓ1 sensitivity, units
+	steps    []int64        // of coordinates, for discrete noise
 	stretch  float64        // √max k_i
 	budget   float64        // µ for Gaussian noise, ε for pure noise
 	scale    noise.Scale
@@ -326,7 +348,7 @@ type calibratedComponent struct {
 const shareMargin = 0x1p-48
 
 // components returns the components of a valid configuration on their grids, each with a Λ of size bits, but still
-// without scales and budgets. It refuses a lattice on which a batch could exceed 64 bits.
+// without scales and budgets. Under a Decay it refuses a lattice on which a step could exceed maxDecayed.
 func (c Config) components(size int) ([]calibratedComponent, error) {
 	out := make([]calibratedComponent, len(c.Contribution.Components))
 	for i, p := range c.Contribution.Components {
@@ -334,11 +356,15 @@ func (c Config) components(size int) ([]calibratedComponent, error) {
 		if err != nil {
 			return nil, err
 		}
-		if most := maxPartial / uint64(grid.Lambda); c.Batch > most {
+		_, decays := c.Scope.Memory()
+		if most := maxDecayed / uint64(grid.Lambda); decays && c.Batch > most {
 			return nil, fmt.Errorf("mechanisms: batch %d: above %d, the most on a lattice as fine as a stream of %s and dimension %d need",
 				c.Batch, most, c.Words().Length, p.Size)
 		}
-		out[i] = calibratedComponent{instance: uint16(i), n: p.Size, grid: grid, square: c.square(p, grid), stretch: 1}
+		out[i] = calibratedComponent{
+			instance: uint16(i), n: p.Size, grid: grid, square: c.square(p, grid), absolute: c.absolute(p, grid),
+			steps: p.Steps(grid), stretch: 1,
+		}
 		if p.Scales != nil {
 			out[i].stretch = math.Sqrt(float64(slices.Max(p.Scales)))
 		}
@@ -351,9 +377,6 @@ func (c Config) share(components []calibratedComponent, law Law) {
 	budget := c.Budget.Epsilon
 	if law == Gaussian {
 		budget = dp.GaussianMu(c.Budget)
-		if c.MaxMu > 0 {
-			budget = min(budget, c.MaxMu)
-		}
 	}
 	shares := 0.0 // the sum of shares; exact because it stays below 2⁴²
 	for _, p := range c.Contribution.Components {
@@ -387,6 +410,15 @@ func (c Config) square(p contribution.Component, grid lattice.Grid) lattice.Int1
 		return zeroOut
 	}
 	return replace
+}
+
+// absolute returns Δ₁ in units, as square returns Δ².
+func (c Config) absolute(p contribution.Component, grid lattice.Grid) uint64 {
+	replace, zeroOut := p.AbsoluteDistances(grid)
+	if c.Unit.AgainstNull() {
+		return zeroOut
+	}
+	return max(replace, zeroOut)
 }
 
 // Sensitivity returns Δ of component 0 in loss units: the largest ℓ2 distance, in scaled coordinates, by which the

@@ -85,7 +85,7 @@ func TestPublicNumbersAreNotSummed(t *testing.T) {
 	c.Contribution = contribution.Contribution{
 		Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: centred{n: 2, r: 1 << 22}}},
 	}
-	stream := mechtest.ZeroStream(t, c)
+	stream := mechtest.ByCount(mechtest.ZeroStream(t, c))
 	stream.Add(noise.Identity{}, []float64{0.25, 0, 0.125, 0})
 	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // outside the ball, so the mechanism shrinks it
 	if got := stream.Sum(0); got[0] != 0.375 || got[1] != 0 || stream.Dimension() != 2 {

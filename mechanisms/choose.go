@@ -79,7 +79,7 @@ func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 // choose is Choose for a law that was checked. It also works after the last step.
 func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	e, d := law.Epsilon, law.Sensitivity
-	seed := s.chain.Draw(s.Step(), s.place, instance, [4]uint64{e.Num, e.Den, d.Num, d.Den}, scores)
+	seed := s.chain.Draw(s.Step(), instance, [4]uint64{e.Num, e.Den, d.Num, d.Den}, scores)
 	w, best := s.choices, slices.Max(scores)
 	w.gaps = w.gaps[:0]
 	for _, q := range scores {
@@ -92,7 +92,7 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	if s.draws == nil || s.draws.by == nil {
 		return drawn
 	}
-	return s.draws.by(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
+	return s.draws.by(Draw{Step: s.Step(), Instance: instance, Law: law, Scores: scores}, drawn)
 }
 
 // drawScratch is the working memory for draws, shared by all streams of an opened mechanism.
@@ -106,7 +106,6 @@ type drawScratch struct {
 // Draw describes one call of Choose.
 type Draw struct {
 	Step     uint64 // number of closed steps before the draw
-	Place    uint32 // number of records in the open batch before the draw
 	Instance uint16
 	Law      Exponential
 	Scores   []int64 // owned by the caller, valid during the call

@@ -25,14 +25,14 @@ func TestChoiceIsAFunctionOfTheHistory(t *testing.T) {
 	c, h := batched(t), records(30, 3)
 	scores := make([]int64, 1000) // equal scores: two independent draws agree with probability 1/1000
 	draw := func(key byte, change func(i int, instance *uint16, law *mechanisms.Exponential, g *[]float64)) (out []int) {
-		stream := mechtest.Open(t, c, [32]byte{key})
+		stream := mechtest.ByCount(mechtest.Open(t, c, [32]byte{key}))
 		for i, id := range h.ids {
 			g, instance, rate := h.gradients[i], uint16(7), law
 			change(i, &instance, &rate, &g)
 			stream.Add(id, g)
 			if i == 11 {
 				state := stream.AppendState(nil)
-				stream = mechtest.Open(t, c, [32]byte{99})
+				stream = mechtest.ByCount(mechtest.Open(t, c, [32]byte{99}))
 				if err := stream.Restore(state); err != nil {
 					t.Fatal(err)
 				}
@@ -75,7 +75,7 @@ func TestChoiceIsAFunctionOfTheHistory(t *testing.T) {
 // different seeds, and that the noise after each draw differs too.
 func TestNoSeedIsUsedTwice(t *testing.T) {
 	c := mechtest.Config(1)
-	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
+	stream, other := mechtest.ByCount(mechtest.Open(t, c, [32]byte{1})), mechtest.ByCount(mechtest.Open(t, c, [32]byte{1}))
 	scores := make([]int64, 1<<16)
 	seen, twice := map[int]bool{}, 0
 	for range 100 {
@@ -103,7 +103,7 @@ func TestChoiceIsWithinItsLoss(t *testing.T) {
 	ratio := func(rate mechanisms.Exponential) float64 {
 		var count [2]float64 // draws of element 0 of 8, whose score falls by 3 where others rise by 3
 		for side, scores := range [][]int64{{3, 0, 0, 0, 0, 0, 0, 0}, {0, 3, 3, 3, 3, 3, 3, 3}} {
-			stream := mechtest.Open(t, mechtest.Config(1), [32]byte{4, byte(side)})
+			stream := mechtest.ByCount(mechtest.Open(t, mechtest.Config(1), [32]byte{4, byte(side)}))
 			for range draws {
 				if stream.Choose(0, scores, rate) == 0 {
 					count[side]++
@@ -123,7 +123,7 @@ func TestChoiceIsWithinItsLoss(t *testing.T) {
 }
 
 func TestChooseAtTheEndsOfTheRange(t *testing.T) {
-	stream := mechtest.Open(t, mechtest.Config(1), [32]byte{4})
+	stream := mechtest.ByCount(mechtest.Open(t, mechtest.Config(1), [32]byte{4}))
 	for range 100 {
 		if i := stream.Choose(0, []int64{math.MinInt64, math.MaxInt64, math.MinInt64}, law); i != 1 {
 			t.Fatalf("index %d with 2⁶⁴ less than the best", i)
@@ -152,7 +152,7 @@ func TestChooseAtTheEndsOfTheRange(t *testing.T) {
 func TestLossOfChoices(t *testing.T) {
 	epsilon := law.Epsilon.Up()
 	rho := dp.ExponentialRho(epsilon)
-	if rho < epsilon*epsilon/8 || rho > epsilon*epsilon/8*(1+1e-15) || rho > dp.PureRho(epsilon) {
+	if rho < epsilon*epsilon/8 || rho > epsilon*epsilon/8*(1+1e-15) || rho > epsilon*math.Tanh(epsilon/2) {
 		t.Errorf("ρ of ε = %g is %g", epsilon, rho)
 	}
 	if up := (mechanisms.Ratio{Num: 1, Den: 3}).Up(); up <= 1.0/3 && up*3 < 1 || up > 1.0/3*(1+1e-15) {
@@ -173,7 +173,7 @@ func TestLossOfChoices(t *testing.T) {
 func TestNoDrawAfterTheHorizon(t *testing.T) {
 	c := mechtest.Config(1)
 	c.Scope, c.Batch = protection.Lifetime{Steps: 2, Within: 8}, 2
-	stream := mechtest.Open(t, c, [32]byte{1})
+	stream := mechtest.ByCount(mechtest.Open(t, c, [32]byte{1}))
 	for i := range 4 {
 		if stream.Ended() {
 			t.Fatalf("ended after %d records", i)
@@ -198,7 +198,7 @@ func TestNoDrawAfterTheHorizon(t *testing.T) {
 // without it.
 func TestDrawByChangesNoNoise(t *testing.T) {
 	c := mechtest.Config(1)
-	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
+	stream, other := mechtest.ByCount(mechtest.Open(t, c, [32]byte{1})), mechtest.ByCount(mechtest.Open(t, c, [32]byte{1}))
 	var reported []mechanisms.Draw
 	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
 		d.Scores = slices.Clone(d.Scores)

@@ -17,6 +17,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
+	"oriel/mechanisms/steps"
 )
 
 // three returns a contribution of three components with unequal shares, and the vector of a record for it.
@@ -46,7 +47,7 @@ func TestComponentsProveTheirSharesTogether(t *testing.T) {
 			c, _ := withComponents(name)
 			facts, _ := mechanisms.FactsOf(name)
 			_, several := unit.EventSeparation()
-			if c.Unit = unit; facts.Structure == mechanisms.PerStep && several {
+			if c.Unit = unit; facts.EachStep() && several {
 				continue
 			}
 			calibration := mechtest.Plan(t, c)
@@ -165,7 +166,7 @@ func TestFaultsInComponentsAreNotProved(t *testing.T) {
 // in loss units, which means that scales are undone. It would find two swapped scales.
 func TestSumsOfComponentsAreExactWithoutNoise(t *testing.T) {
 	c, v := withComponents("tree-gaussian")
-	stream := mechtest.ZeroStream(t, c)
+	stream := mechtest.ByCount(mechtest.ZeroStream(t, c))
 	want := [][]float64{{0.5, -0.25, 0.125}, {0, 0, 1, 0}, {0.5625, -0.375, 0.25}}
 	for range 3 {
 		stream.Add(noise.Identity{}, v)
@@ -187,7 +188,7 @@ func TestSumsOfComponentsAreExactWithoutNoise(t *testing.T) {
 	swapped := c
 	swapped.Contribution.Components = slices.Clone(c.Contribution.Components)
 	swapped.Contribution.Components[2].Scales = []uint32{1, 2, 2}
-	stream = mechtest.ZeroStream(t, swapped)
+	stream = mechtest.ByCount(mechtest.ZeroStream(t, swapped))
 	for range 3 {
 		stream.Add(noise.Identity{}, v)
 	}
@@ -203,7 +204,7 @@ func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	c.Contribution = contribution.Contribution{
 		Components: []contribution.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}},
 	}
-	stream := mechtest.ZeroStream(t, c)
+	stream := mechtest.ByCount(mechtest.ZeroStream(t, c))
 	stream.Add(noise.Identity{}, []float64{1.2, 0.8}) // (0.6, 0.8) after scaling
 	if got := stream.Sum(0); math.Abs(got[0]-1.2) > 1e-6 || math.Abs(got[1]-0.8) > 1e-6 {
 		t.Errorf("a contribution on the clip comes back as %v", got)
@@ -245,7 +246,7 @@ func TestContributionsKeepToTheirDistances(t *testing.T) {
 		c.Contribution = contribution.Contribution{
 			Components: []contribution.Component{{Size: 3, Clip: 1, Quantiser: counts{length: length}}},
 		}
-		stream := mechtest.ZeroStream(t, c)
+		stream := mechtest.ByCount(mechtest.ZeroStream(t, c))
 		unit := mechtest.Plan(t, c).Grid.Unit()
 		for cell := range 3 {
 			stream.Add(noise.Identity{Offset: int64(cell)}, []float64{float64(cell)})
@@ -259,7 +260,7 @@ func TestContributionsKeepToTheirDistances(t *testing.T) {
 func TestContributionsStayOnTheLattice(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: wild{}}}}
-	stream := mechtest.ZeroStream(t, c)
+	stream := mechtest.ByCount(mechtest.ZeroStream(t, c))
 	for _, cell := range []float64{0, 1} {
 		stream.Add(noise.Identity{}, []float64{cell})
 		if got := stream.Sum(0); got[0] != 0 || got[1] != 0 {
@@ -279,11 +280,11 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 			Components: []contribution.Component{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}},
 		}
 		calibration := mechtest.Plan(t, c)
-		steps := 20
-		if facts, _ := mechanisms.FactsOf(c.Name); facts.Structure == mechanisms.Tree && facts.Pure() {
-			steps = int(c.Scope.Span()) // draws after these steps are not normal
+		count := 20
+		if facts, _ := mechanisms.FactsOf(c.Name); facts.AtNodes() && facts.Pure() {
+			count = int(c.Scope.Span()) // draws after these steps are not normal
 		}
-		law, err := residual.New(c, calibration, steps)
+		law, err := residual.New(c, calibration, count)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -291,7 +292,7 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if off := dependent(t, law, stream); off != "" {
+		if off := dependent(t, law, mechtest.ByCount(stream)); off != "" {
 			t.Errorf("%s: %s", what, off)
 		}
 		alone := c
@@ -302,7 +303,7 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 		if stream, err = mechanisms.NewStream(c, calibration, [32]byte{8}, one(), one()); err != nil {
 			t.Fatal(err)
 		}
-		if off := dependent(t, law, stream); !strings.Contains(off, "correlation") {
+		if off := dependent(t, law, mechtest.ByCount(stream)); !strings.Contains(off, "correlation") {
 			t.Errorf("%s: two parts are one instance, and their noise passes: %q", what, off)
 		}
 		first.Scale.Exp--
@@ -310,7 +311,7 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 			one()); err != nil {
 			t.Fatal(err)
 		}
-		if off := dependent(t, law, stream); !strings.Contains(off, "variance") {
+		if off := dependent(t, law, mechtest.ByCount(stream)); !strings.Contains(off, "variance") {
 			t.Errorf("%s: half the noise of a part passes: %q", what, off)
 		}
 	}
@@ -320,7 +321,7 @@ func TestComponentsHaveIndependentNoise(t *testing.T) {
 func everyNoise() []mechanisms.Config {
 	var all []mechanisms.Config
 	for _, name := range mechanisms.Names() {
-		if facts, _ := mechanisms.FactsOf(name); facts.Structure != mechanisms.Selection {
+		if facts, _ := mechanisms.FactsOf(name); facts.ReleasesSums() {
 			all = append(all, config(name, 1))
 		}
 	}
@@ -331,7 +332,7 @@ func everyNoise() []mechanisms.Config {
 
 // dependent describes a correlation between the noises of two components, or a wrong scale of one of them. It returns
 // "" if there is none.
-func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (off string) {
+func dependent(t *testing.T, law *residual.Noise, stream *mechtest.Counted) (off string) {
 	t.Helper()
 	runs := (4000 + law.Steps() - 1) / law.Steps()
 	start, rebuild, z := stream.AppendState(nil), law.Rebuilder(), make([]float64, 4)
@@ -340,7 +341,7 @@ func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (of
 		if err := stream.Restore(start); err != nil {
 			t.Fatal(err)
 		}
-		rebuild.Start()
+		rebuild.Start(0)
 		for step := range law.Steps() {
 			stream.Add(noise.Identity{Partition: int32(run), Offset: int64(step)}, make([]float64, 4))
 			rebuild.Next(z, slices.Concat(stream.Sum(0), stream.Sum(1)), make([]float64, 4))
@@ -372,11 +373,11 @@ func TestRestoreOfComponents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, restored := seat.Open([32]byte{4}), seat.Open([32]byte{5})
+		stream, restored := mechtest.ByCount(seat.Open([32]byte{4})), mechtest.ByCount(seat.Open([32]byte{5}))
 		for i := range 21 {
 			state := stream.AppendState(nil)
-			if state[0] != 2 || len(state) != stream.StateLen() {
-				t.Fatalf("%s: version %d, %d bytes, want 2, %d", name, state[0], len(state), stream.StateLen())
+			if state[steps.CountLen] != 1 || len(state) != stream.StateLen() {
+				t.Fatalf("%s: version %d, %d bytes, want 1, %d", name, state[steps.CountLen], len(state), stream.StateLen())
 			}
 			if err := restored.Restore(state); err != nil {
 				t.Fatal(err)
@@ -385,10 +386,10 @@ func TestRestoreOfComponents(t *testing.T) {
 				// Two faults in the last sum: a wrong step, and an impossible number. Only the last sum finds the
 				// number, after the sums before it have been restored. Per-step sums hold no number.
 				places := []int{len(state) - len(lastSum(stream, state)), len(state) - 1}
-				if facts, _ := mechanisms.FactsOf(name); facts.Structure == mechanisms.PerStep {
+				if facts, _ := mechanisms.FactsOf(name); facts.EachStep() {
 					places = places[:1]
 				}
-				before := seat.Open([32]byte{6})
+				before := mechtest.ByCount(seat.Open([32]byte{6}))
 				for _, place := range places {
 					bad, kept := bytes.Clone(state), before.AppendState(nil)
 					bad[place] = 0x7f
@@ -412,8 +413,8 @@ func TestRestoreOfComponents(t *testing.T) {
 }
 
 // lastSum returns the last sum's part of a stream's state.
-func lastSum(stream *mechanisms.Stream, state []byte) []byte {
-	return state[len(state)-mechanisms.LastSumLen(stream):]
+func lastSum(stream *mechtest.Counted, state []byte) []byte {
+	return state[len(state)-mechanisms.LastSumLen(stream.Stream):]
 }
 
 // TestContributionProblemsAreNamed checks that an invalid contribution is refused, and that each problem names its
@@ -435,8 +436,4 @@ func TestContributionProblemsAreNamed(t *testing.T) {
 	f(`component 0 "gradient": dimension 0`, func(l *contribution.Contribution) { l.Components[0].Size = 0 })
 	f(`component 2 "moments": distances`, func(l *contribution.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
 	f("dimension 16777223", func(l *contribution.Contribution) { l.Components[0].Size = 1 << 24 })
-	c, _ := withComponents("tree-gaussian-paper")
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has only the default one") {
-		t.Errorf("printed constants take components: %v", err)
-	}
 }

@@ -16,7 +16,7 @@ type Law uint8
 const (
 	Gaussian Law = iota + 1 // Gaussian: independent normal coordinates; proves µ-GDP and (ε,δ)
 	Gamma                   // Gamma: density ∝ e^(−‖x‖₂/θ); proves pure ε
-	Laplace                 // Laplace: independent Laplace coordinates; proves pure ε by the ℓ1 norm
+	Laplace                 // Laplace: independent Laplace coordinates, discrete for PerStep; proves pure ε by the ℓ1 norm
 	Gumbel                  // Gumbel: noise added to scores, of which the largest wins; no sum is released
 )
 
@@ -34,8 +34,7 @@ const (
 type Facts struct {
 	Structure
 	Law   Law
-	Paper bool // the noise scale is Config.Printed, from a paper, instead of calibrated
-	Users bool // accepts units of several events, for example a user's
+	Users bool // accepts protection.User; protection.UserPeriod goes with PerStep alone
 
 	MaxWindow uint64 // largest W, steps; 0 for PerStep
 }
@@ -48,6 +47,27 @@ func FactsOf(name string) (Facts, bool) {
 
 // Pure reports whether the mechanism proves δ = 0, so that no δ is needed.
 func (f Facts) Pure() bool { return f.Law == Gamma || f.Law == Laplace }
+
+// ReleasesSums reports whether the mechanism releases sums. Otherwise it releases only draws by them.
+func (f Facts) ReleasesSums() bool { return f.Structure != Selection }
+
+// EachStep reports whether each step releases its own sum, so that there is no window.
+func (f Facts) EachStep() bool { return f.Structure == PerStep }
+
+// Filters reports whether the noise of steps passes a fitted filter, which has age weight and poles, or a decay.
+func (f Facts) Filters() bool { return f.Structure == Filter }
+
+// AtNodes reports whether noise is at the nodes of a tree, so that windows must be powers of two.
+func (f Facts) AtNodes() bool { return f.Structure == Tree }
+
+// Normal reports whether noise is normal, so that the mechanism proves µ-GDP and needs a δ.
+func (f Facts) Normal() bool { return f.Law == Gaussian }
+
+// Discrete reports whether noise is discrete Laplace noise, on multiples of the steps of contributions.
+func (f Facts) Discrete() bool { return f.Law == Laplace && f.Structure == PerStep }
+
+// Radial reports whether noise has pure ε, and a density that depends only on the ℓ2 norm of the vector.
+func (f Facts) Radial() bool { return f.Law == Gamma }
 
 // definition describes a mechanism by name.
 type definition struct {
@@ -77,11 +97,10 @@ var definitions = []definition{
 	{"tree-gaussian", Facts{Law: Gaussian, Structure: Tree, Users: true, MaxWindow: maxWindow}, onTree},
 	{"tree-gamma", Facts{Law: Gamma, Structure: Tree, Users: true, MaxWindow: maxWindow}, onTree},
 	{"tree-laplace", Facts{Law: Laplace, Structure: Tree, Users: true, MaxWindow: maxWindow}, onTree},
-	{"tree-gaussian-paper", Facts{Law: Gaussian, Structure: Tree, Paper: true, MaxWindow: maxWindow}, onTree},
-	{"tree-gamma-paper", Facts{Law: Gamma, Structure: Tree, Paper: true, MaxWindow: maxWindow}, onTree},
 	{"blt", Facts{Law: Gaussian, Structure: Filter, Users: true, MaxWindow: blt.MaxWindow}, onFilter},
 	{"once-gaussian", Facts{Law: Gaussian, Structure: PerStep}, onSteps},
 	{"once-gamma", Facts{Law: Gamma, Structure: PerStep}, onSteps},
+	{"once-laplace", Facts{Law: Laplace, Structure: PerStep}, onSteps},
 	{ExponentialMechanism, Facts{Law: Gumbel, Structure: Selection, MaxWindow: maxDrawn}, onDraws},
 }
 
@@ -129,12 +148,21 @@ func (f definition) structure(s protection.Scope) (noiseStructure, bool) {
 }
 
 // under is structure for a valid configuration, whose scope is known to be accepted.
-func (f definition) under(s protection.Scope) noiseStructure {
-	structure, is := f.structure(s)
+func (f definition) under(c Config) noiseStructure {
+	structure, is := f.structureOf(c)
 	if !is {
 		panic("BUG: mechanisms: " + f.name + " under a scope that it does not take")
 	}
 	return structure
+}
+
+// structureOf is structure for the contribution of a configuration.
+func (f definition) structureOf(c Config) (noiseStructure, bool) {
+	structure, is := f.structure(c.Scope)
+	if is && c.Contribution.Names > 0 {
+		return byName{}, true
+	}
+	return structure, is
 }
 
 // takes refuses terms for which the mechanism has no privacy accounting.
@@ -146,17 +174,17 @@ func (f definition) takes(t protection.Terms, bad func(format string, args ...an
 		}
 		bad("scope %s (%s): %s takes %s", t.Scope.Name(), t.Words().Length, f.name, strings.Join(names, " or "))
 	}
-	if _, several := t.Unit.EventSeparation(); several && !f.Users {
+	periodic := t.Unit.Figures().Period > 0 // a per-step mechanism takes it: only its scope does
+	if _, several := t.Unit.EventSeparation(); several && !periodic && !f.Users {
 		bad("unit %s: %s has only the unit event", t.Unit.Name(), f.name)
 	}
 }
 
-// Names returns the names of all mechanisms that release sums and calibrate their own noise: all except
-// ExponentialMechanism and the names whose scale is Config.Printed.
+// Names returns the names of all mechanisms that release sums: all except ExponentialMechanism.
 func Names() []string {
 	var names []string
 	for _, f := range definitions {
-		if f.Structure != Selection && !f.Paper {
+		if f.Structure != Selection {
 			names = append(names, f.name)
 		}
 	}

@@ -13,9 +13,9 @@
 // alone the guarantee that they prove, and refuses a calibration that proves less than the request. Open makes a Stream
 // of Config and Calibration, so that releases and guarantee belong to one value.
 //
-// A Stream takes one record at a time: quantise, absorb into the chain, add to the batch. The B-th record closes a
-// step. After it the noisy prefix sum is public (for a once- name, the step's own sum). Anything computed from sums is
-// post-processing and cannot lose privacy.
+// A Stream takes one record at a time: quantise, absorb into the chain, add to the open step. Close ends the step, with
+// any number of records. After it the noisy prefix sum is public (for a once- name, the step's own sum). Anything
+// computed from sums is post-processing and cannot lose privacy.
 //
 //	name                  noise of a node                        one window
 //	tree-gaussian         σ = Δ√h/µ, µ from (ε,δ) exactly        µ-GDP, (ε,δ)
@@ -23,11 +23,13 @@
 //	tree-laplace          √n·Δh/ε a coordinate                   ε
 //	blt                   σ of the step noise: blt/PROOF.md      µ-GDP, (ε,δ), nearly optimal
 //	  under a Decay       the same of decay/PROOF.md            µ-GDP, (ε,δ), for ever; sums decay by 1 − 1/H a step
-//	tree-gaussian-paper   Config.Printed                         recomputed
-//	tree-gamma-paper      Config.Printed                         recomputed
 //	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever
 //	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
+//	once-laplace          s = Δ₁/ε of single steps, no sums      ε, for ever; Δ₁ is the ℓ1 distance
 //	draws                 elements drawn by e^(sum/β), no sums   (ε,δ) by ρ, or ε, for the life of a stream that ends
+//
+// With contribution.OfNames each record carries a name in place of numbers. once-laplace and once-gaussian then count
+// the names, with noise for each, and publish a name from a threshold on: see Stream.AddName and names/PROOF.md.
 //
 // Config embeds protection.Terms: a Scope (for how long) and a Unit (which events are exchanged). The trees accept a
 // Window or a Lifetime, blt also a Decay, the once- names PerStep, and draws a Lifetime.
@@ -37,9 +39,7 @@
 // under an exchange. Under a Decay the budget covers all events of a user among any User.Steps steps, for ever after.
 // Under a Lifetime the stream ends within its first window, so the budget covers its whole life. PROOF.md has both.
 //
-// The -paper names reproduce the figures that papers print, and no service accepts them. Their noise scale is
-// Config.Printed, and their Guarantee, recomputed from the sensitivity of a contribution, may be worse than the budget.
-// Proofs of the components: windowtree, blt, perstep and lattice.
+// Proofs of the components: windowtree, blt, perstep, names and lattice.
 //
 // Duties of the caller: each vector must be a function of its own event, of released sums and of public data, never of
 // other events. A record must be added only once in one history (its identity is in the chain). A state must be sealed
@@ -52,7 +52,7 @@
 //	calibration, err := mechanisms.Calibrate(config)
 //	mechanism, err := mechanisms.NewMechanism(config, calibration)
 //	stream := mechanism.Open(key)
-//	if stream.Add(identity, vector) {
-//		decide(stream.Sum(0))
-//	}
+//	stream.Add(identity, vector)
+//	stream.Close()
+//	decide(stream.Sum(0))
 package mechanisms

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/contribution"
@@ -14,76 +13,49 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Versions of stored formats. A change of format adds a version, and golden bytes of old versions stay.
-const (
-	nodesVersion      = 1 // nodes: for the names tree-* and once-*
-	filterVersion     = 2 // for blt
-	componentsVersion = 3 // contributions other than the default one, with any name without memory
-	decayVersion      = 4 // for blt with memory, with any contribution
-	fineVersion       = 5 // blt with memory, if a squared sensitivity exceeds 64 bits
+// calibrationVersion is the first byte of a stored calibration.
+const calibrationVersion = 1
 
-	stateVersion           = 1 // for one component
-	componentsStateVersion = 2 // for several components
-	drawnStateVersion      = 3 // for ExponentialMechanism
-)
+// stateVersion is the first byte of a stream's state.
+const stateVersion = 1
 
 // AppendBinary appends the canonical encoding, little-endian. Two calibrations are equal exactly when their encodings
-// are. It starts with the version u8 and the name. Then follow, by version:
+// are.
 //
-//	1    grid, scale, levels u8, error bound f64
-//	2    grid, scale, error bound f64, filter
-//	3    levels u8, filter, components u16, each component
-//	4    length u16 and bytes of the decay.Filter, components u16, each component; for the default contribution 0
-//	     components, then grid, scale, error bound f64
-//	5    as 4, with squares of 16 bytes; written exactly if one needs more than 8
+//	version u8 ‖ name ‖ levels u8 (255: names, and threshold u32 follows) ‖ filter ‖ decay ‖ components u16 ‖ each component
+//	‖ for the default contribution, which has 0 components: grid ‖ scale ‖ error bound f64
 //
 // with these elements:
 //
 //	name         length u8, bytes
+//	filter       m u8 (0: none), f u8, m pairs of pole u32 and residue i32
+//	decay        length u16 (0: none) and bytes of the decay.Filter
+//	component    name, size u32, entries u32, grid, replace² i128, zero-out² i128, share u32, scale, error bound f64,
+//	             scales u32 (n or 0), as many u32
 //	grid         exponent i32, Λ i64
 //	scale        mantissa u64, exponent i32
-//	filter       m u8 (0: none), f u8, m pairs of pole u32 and residue i32
-//	component    name, size u32, entries u32, grid, replace² u64, zero-out² u64, share u32, scale, error bound f64,
-//	             scales u32 (n or 0), as many u32
 func (p Calibration) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	switch dst = appendName(append(dst, p.version()), p.Name); p.version() {
-	case nodesVersion:
-		dst = append(appendScale(appendGrid(dst, p.Grid), p.Scale), p.Levels)
-		return appendFloat(dst, p.ErrorBound), nil
-	case filterVersion:
-		return appendFilter(p.appendFirst(dst), p.Filter), nil
-	case componentsVersion:
-		return p.appendComponents(appendFilter(append(dst, p.Levels), p.Filter)), nil
+	dst = append(appendName(append(dst, calibrationVersion), p.Name), p.Levels)
+	if p.Levels == nameLevels {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.Threshold))
 	}
-	filter := p.Decay.AppendBinary(nil)
-	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(len(filter))), filter...)
-	if dst = p.appendComponents(dst); p.Components == nil {
-		dst = p.appendFirst(dst)
+	dst = appendFilter(dst, p.Filter)
+	var decays []byte
+	if p.Decays() {
+		decays = p.Decay.AppendBinary(nil)
+	}
+	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(len(decays))), decays...)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(p.Components)))
+	for _, x := range p.Components {
+		dst = appendComponent(dst, x)
+	}
+	if len(p.Components) == 0 {
+		dst = appendFloat(appendScale(appendGrid(dst, p.Grid), p.Scale), p.ErrorBound)
 	}
 	return dst, nil
-}
-
-func (p Calibration) version() byte {
-	fine := func(x ComponentCalibration) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 }
-	switch {
-	case p.Decays() && slices.ContainsFunc(p.Components, fine):
-		return fineVersion
-	case p.Decays():
-		return decayVersion
-	case p.Components != nil:
-		return componentsVersion
-	case p.Filter.Count > 0:
-		return filterVersion
-	}
-	return nodesVersion
-}
-
-// appendFirst appends grid, scale and error bound of the first component.
-func (p Calibration) appendFirst(dst []byte) []byte {
-	return appendFloat(appendScale(appendGrid(dst, p.Grid), p.Scale), p.ErrorBound)
 }
 
 func appendName(dst []byte, name string) []byte { return append(append(dst, byte(len(name))), name...) }
@@ -109,23 +81,16 @@ func appendFilter(dst []byte, f blt.Filter) []byte {
 	return dst
 }
 
-func (p Calibration) appendComponents(dst []byte) []byte {
-	square := func(dst []byte, x lattice.Int128) []byte { return binary.LittleEndian.AppendUint64(dst, x.Lo) }
-	if p.version() == fineVersion {
-		square = func(dst []byte, x lattice.Int128) []byte { return x.AppendBinary(dst) }
-	}
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(p.Components)))
-	for _, x := range p.Components {
-		dst = appendName(dst, x.Name)
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Size))
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Entries))
-		dst = square(square(appendGrid(dst, x.Grid), x.Replace), x.ZeroOut)
-		dst = binary.LittleEndian.AppendUint32(dst, x.Share)
-		dst = appendFloat(appendScale(dst, x.Scale), x.ErrorBound)
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(x.Scales)))
-		for _, k := range x.Scales {
-			dst = binary.LittleEndian.AppendUint32(dst, k)
-		}
+func appendComponent(dst []byte, x ComponentCalibration) []byte {
+	dst = appendName(dst, x.Name)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Size))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Entries))
+	dst = x.ZeroOut.AppendBinary(x.Replace.AppendBinary(appendGrid(dst, x.Grid)))
+	dst = binary.LittleEndian.AppendUint32(dst, x.Share)
+	dst = appendFloat(appendScale(dst, x.Scale), x.ErrorBound)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(x.Scales)))
+	for _, k := range x.Scales {
+		dst = binary.LittleEndian.AppendUint32(dst, k)
 	}
 	return dst
 }
@@ -133,42 +98,34 @@ func (p Calibration) appendComponents(dst []byte) []byte {
 // ParseCalibration is the inverse of AppendBinary and refuses any other bytes.
 func ParseCalibration(b []byte) (Calibration, error) {
 	r := reader{rest: b}
-	version := r.u8()
-	p := Calibration{Name: r.name()}
-	switch version {
-	case nodesVersion:
-		p.Grid, p.Scale, p.Levels, p.ErrorBound = r.grid(), r.scale(), r.u8(), r.float()
-	case filterVersion:
-		p.Grid, p.Scale, p.ErrorBound, p.Filter = r.grid(), r.scale(), r.float(), r.filter()
-	case componentsVersion:
-		p.Levels, p.Filter = r.u8(), r.filter()
-		p.Components = r.componentList()
-	case decayVersion, fineVersion:
-		r.fine = version == fineVersion
-		filter := r.take(int(r.u16()))
+	if version := r.u8(); version != calibrationVersion {
+		return Calibration{}, fmt.Errorf("mechanisms: calibration: version %d, this software reads version %d", version,
+			calibrationVersion)
+	}
+	p := Calibration{Name: r.name(), Levels: r.u8()}
+	if p.Levels == nameLevels {
+		p.Threshold = int64(r.u32())
+	}
+	p.Filter = r.filter()
+	if decays := r.take(int(r.u16())); len(decays) > 0 && !r.short {
+		var err error
+		if p.Decay, err = decay.ParseFilter(decays); err != nil {
+			return Calibration{}, fmt.Errorf("mechanisms: calibration: %w", err)
+		}
+	}
+	for range r.u16() {
 		if r.short {
 			break
 		}
-		var err error
-		if p.Decay, err = decay.ParseFilter(filter); err != nil {
-			return Calibration{}, fmt.Errorf("mechanisms: calibration: %w", err)
-		}
-		if p.Components = r.componentList(); len(p.Components) == 0 {
-			p.Components, p.Grid, p.Scale, p.ErrorBound = nil, r.grid(), r.scale(), r.float()
-		}
-	default:
-		return Calibration{}, fmt.Errorf("mechanisms: calibration: version %d, this software reads %d to %d",
-			version, nodesVersion, fineVersion)
-	}
-	if r.short || len(r.rest) > 0 || version == componentsVersion && len(p.Components) == 0 {
-		return Calibration{}, errors.New("mechanisms: calibration: not of its length")
+		p.Components = append(p.Components, r.component())
 	}
 	if len(p.Components) > 0 {
 		p.Grid, p.Scale, p.ErrorBound = p.Components[0].Grid, p.Components[0].Scale, p.Components[0].ErrorBound
+	} else {
+		p.Grid, p.Scale, p.ErrorBound = r.grid(), r.scale(), r.float()
 	}
-	if version == fineVersion && p.version() != version {
-		return Calibration{}, fmt.Errorf("mechanisms: calibration: version %d, but every distance fits version %d",
-			fineVersion, decayVersion)
+	if r.short || len(r.rest) > 0 {
+		return Calibration{}, errors.New("mechanisms: calibration: not of its length")
 	}
 	return p, p.validate()
 }
@@ -194,6 +151,8 @@ func (p Calibration) validate() error {
 		return exponential{}.check(p)
 	case kind.Structure == Tree:
 		return tree{}.check(p)
+	case p.Threshold != 0 || p.Levels == nameLevels:
+		return byName{}.check(p)
 	case kind.Structure == PerStep:
 		return perStep{}.check(p)
 	case p.Decays():
@@ -251,7 +210,6 @@ func (p Calibration) checkComponents() error {
 type reader struct {
 	rest  []byte
 	short bool
-	fine  bool // squares have 16 bytes, not 8
 }
 
 var noBytes [contribution.MaxName]byte
@@ -286,23 +244,7 @@ func (r *reader) filter() blt.Filter {
 	return f
 }
 
-func (r *reader) square() lattice.Int128 {
-	if r.fine {
-		return lattice.ParseInt128(r.take(lattice.Int128Len))
-	}
-	return lattice.Int128{Lo: r.u64()}
-}
-
-func (r *reader) componentList() []ComponentCalibration {
-	list := make([]ComponentCalibration, 0, 1)
-	for range r.u16() {
-		if r.short {
-			break
-		}
-		list = append(list, r.component())
-	}
-	return list
-}
+func (r *reader) square() lattice.Int128 { return lattice.ParseInt128(r.take(lattice.Int128Len)) }
 
 func (r *reader) component() ComponentCalibration {
 	x := ComponentCalibration{Name: r.name(), Size: int(r.u32()), Entries: int(r.u32()), Grid: r.grid()}

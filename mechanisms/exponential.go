@@ -59,8 +59,12 @@ func (x exponential) problems(c Config, bad func(format string, args ...any)) {
 	d := c.Draws
 	switch high, all := bits.Mul64(x.lifetime.Steps, c.Batch); {
 	case x.lifetime.Within != x.lifetime.Steps || x.lifetime.Steps > maxDrawn:
-		bad("window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps", x.lifetime.Within, x.lifetime.Steps,
-			c.Name)
+		bad(
+			"window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps",
+			x.lifetime.Within,
+			x.lifetime.Steps,
+			c.Name,
+		)
 	case high > 0 || all > maxRecords:
 		bad("horizon %d, batch %d: above 2^37 records, which is how many sums have room for", x.lifetime.Steps, c.Batch)
 	}
@@ -72,7 +76,12 @@ func (x exponential) problems(c Config, bad func(format string, args ...any)) {
 	case d.MaxDraws == 0 && (d.Every < 1 || d.Every > x.lifetime.Steps):
 		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, x.lifetime.Steps)
 	case d.MaxDraws > 0 && (d.Every > 0 || d.MaxDraws > x.lifetime.Steps):
-		bad("draws: %d times, and every %d steps: one of them is 0, and there are %d steps", d.MaxDraws, d.Every, x.lifetime.Steps)
+		bad(
+			"draws: %d times, and every %d steps: one of them is 0, and there are %d steps",
+			d.MaxDraws,
+			d.Every,
+			x.lifetime.Steps,
+		)
 	case !(d.MaxEpsilon >= 0) || math.IsInf(d.MaxEpsilon, 1):
 		bad("draws: epsilon %g of one at most: not finite and at least 0", d.MaxEpsilon)
 	}
@@ -182,18 +191,18 @@ func (p Calibration) drawsLoss(c Config) dp.Draws {
 // drawState is the part of a stream's state that only streams with draws need.
 type drawState struct {
 	totals    []int64 // for an exponential mechanism: unreleased contribution sums of all closed steps; otherwise nil
-	drawn     uint64  // for an exponential mechanism: number of draws since the last step closed
+	drawn     uint64  // for an exponential mechanism: draws since the last step closed; K from the next record on
 	to        int     // for an exponential mechanism: end of the element range of the last draw
 	drawTimes uint64  // for Draws.MaxDraws: number of draw times so far
 
 	by func(d Draw, drawn int) int // replaces the mechanism's own draws, set by DrawBy; nil: the mechanism draws
 }
 
-// close adds the contribution sum of a closed step.
-func (d *drawState) close(partial []int64) {
+// close adds the contribution sum of a closed step. Sums of a life fit 64 bits by exponential.problems.
+func (d *drawState) close(partial []lattice.Int128) {
 	d.drawn, d.to = 0, 0
 	for i := range d.totals {
-		d.totals[i] += partial[i]
+		d.totals[i] += int64(partial[i].Lo)
 	}
 }
 
@@ -208,13 +217,12 @@ func (s *Stream) totals() []int64 {
 // Draw draws one of the coordinates from … to−1 by the sums of contributions over all closed steps: coordinate i with
 // probability proportional to e^(q_i/β). It returns the coordinate's offset in that range. The Guarantee includes the
 // loss of all draws. Draw panics for other mechanisms and outside the schedule. Not in the schedule are steps that are
-// not a multiple of Every, steps with records in the open batch, and draws after MaxDraws or K. With Disjoint, from
-// must not be before the end of the previous draw's range. Whether a step draws must be public.
+// not a multiple of Every, draws after the first record of the next step, and draws after MaxDraws or K. With Disjoint,
+// from must not be before the end of the previous draw's range. Whether a step draws must be public.
 func (s *Stream) Draw(from, to int) int {
 	totals := s.totals()
 	if totals == nil || !s.due(from) {
-		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d, at place %d, is not in the schedule", s.calibration.Name, s.Step(),
-			s.place))
+		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d is not in the schedule", s.calibration.Name, s.Step()))
 	}
 	if s.draws.drawn == 0 {
 		s.draws.drawTimes++
@@ -228,7 +236,7 @@ func (s *Stream) Draw(from, to int) int {
 func (s *Stream) due(from int) bool {
 	d, made := s.config.Draws, s.draws.drawn
 	switch {
-	case s.place > 0 || s.Step() == 0 || made == d.K || d.Disjoint && from < s.draws.to:
+	case s.Step() == 0 || made == d.K || d.Disjoint && from < s.draws.to:
 		return false
 	case d.Every > 0:
 		return s.Step()%d.Every == 0
@@ -239,7 +247,7 @@ func (s *Stream) due(from int) bool {
 // silent is a Sum that releases zeros, because sums of ExponentialMechanism stay in the stream.
 type silent struct{ perstep.Counter }
 
-func (s *silent) Add(dst []float64, _ []int64, _ *noise.Chain) {
+func (s *silent) Add(dst []float64, _ []lattice.Int128, _ *noise.Chain) {
 	s.Next()
 	clear(dst)
 }

@@ -22,7 +22,7 @@ func TestNoiseLawIsThatOfReleases(t *testing.T) {
 			Name: "blt", Batch: 10, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Contribution: contribution.OneComponent(3, 1),
 			Terms: protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
 		}
-		stream := mechtest.ZeroStream(t, c)
+		stream := mechtest.ByCount(mechtest.ZeroStream(t, c))
 		law, err := stream.NoiseLaw(0)
 		if err != nil {
 			t.Fatal(err)

@@ -43,23 +43,33 @@ type openedComponent struct {
 	entries   int
 	grid      lattice.Grid
 	quantiser contribution.Quantiser
-	zeroOut   lattice.Int128 // squared ℓ2 distance of a contribution from zero, units²
-	bound     int64          // for an exponential mechanism: bound on each integer of a contribution; otherwise 0
-	disjoint  bool           // Draws.Disjoint
-	roots     []float64      // √k_i, scaling of each coordinate; nil when all are 1
-	scaled    []float64      // scratch for the default quantiser when roots scale the vector
+	local     contribution.Local // the quantiser, if it is one
+	low, high int                // range outside which the last record's contribution is zero
+	zeroOut   lattice.Int128     // squared ℓ2 distance of a contribution from zero, units²
+	absolute  uint64             // ℓ1 distance of a contribution from zero, units, for discrete noise
+	steps     []int64            // steps of coordinates, for discrete noise; otherwise nil
+	bound     int64              // for an exponential mechanism: bound on each integer of a contribution; otherwise 0
+	disjoint  bool               // Draws.Disjoint
+	roots     []float64          // √k_i, scaling of each coordinate; nil when all are 1
+	scaled    []float64          // scratch for the default quantiser when roots scale the vector
 }
 
-// quantise writes the contribution of v to dst. A contribution longer than the quantiser's zero-out distance becomes
-// the zero contribution. So even with a faulty quantiser two contributions are at most twice this distance apart, and
-// sums of contributions cannot overflow.
+// quantise writes the contribution of v to dst, which holds the previous record's. A contribution longer than the
+// quantiser's zero-out distance becomes the zero contribution. So even with a faulty quantiser two contributions are at
+// most twice this distance apart, and sums of contributions cannot overflow. A Local quantiser gets only its range of
+// dst, so that no other coordinate can differ from zero.
 func (x *openedComponent) quantise(dst []int64, v []float64) {
 	switch {
 	case x.quantiser != nil:
-		clear(dst) // dst still holds the previous record's contribution
-		x.quantiser.Quantise(x.grid, dst, v)
-		if !x.grid.ContainsUpTo(dst, x.zeroOut) ||
-			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.disjoint && !atMostOneNonzero(dst) {
+		clear(dst[x.low:x.high])
+		if x.local == nil {
+			x.quantiser.Quantise(x.grid, dst, v)
+		} else {
+			x.low, x.high = x.local.Range(v)
+			dst = dst[x.low:x.high]
+			x.local.QuantiseRange(x.grid, dst, v)
+		}
+		if !x.allows(dst) {
 			clear(dst)
 		}
 	case x.roots != nil:
@@ -70,6 +80,19 @@ func (x *openedComponent) quantise(dst []int64, v []float64) {
 	default:
 		x.grid.Quantise(dst, v)
 	}
+}
+
+// allows reports whether a contribution, of which n is the range from low on, is within all bounds.
+func (x *openedComponent) allows(n []int64) bool {
+	switch {
+	case !x.grid.ContainsUpTo(n, x.zeroOut):
+		return false
+	case x.steps != nil && !contribution.Within(n, x.low, x.absolute, x.steps):
+		return false
+	case x.bound > 0 && len(n) > 0 && (slices.Max(n) > x.bound || slices.Min(n) < -x.bound):
+		return false
+	}
+	return !x.disjoint || atMostOneNonzero(n)
 }
 
 // atMostOneNonzero reports whether at most one number differs from 0.
@@ -118,20 +141,30 @@ func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 		scratch: noise.NewScratch(), contribution: make([]int64, c.Dimension()),
 	}
 	from := 0
+	facts, _ := FactsOf(p.Name)
 	for i, component := range c.Contribution.Components {
 		x := openedComponent{
 			from: from, to: from + component.Size, entries: component.Entries(),
 			grid: p.Component(i).Grid, quantiser: component.Quantiser, roots: contribution.Roots(component.Scales),
 		}
+		x.local, _ = component.Quantiser.(contribution.Local)
+		x.high = component.Size
 		_, x.zeroOut = component.Distances(x.grid)
+		if facts.Discrete() {
+			_, x.absolute = component.AbsoluteDistances(x.grid)
+			x.steps = component.Steps(x.grid)
+		}
 		if x.roots != nil && x.quantiser == nil {
 			x.scaled = make([]float64, component.Size)
 		}
 		f.components = append(f.components, x)
 		f.entries, from = f.entries+x.entries, x.to
 	}
+	if c.Contribution.Names > 0 {
+		f.entries = 0 // records carry names (AddName), so Add takes none with numbers
+	}
 	f.callers, f.choices = make([]float64, f.entries), &drawScratch{}
-	if facts, _ := FactsOf(p.Name); facts.Structure == Selection {
+	if facts.Structure == Selection {
 		f.law, f.components[0].bound = p.DrawLaw(c), c.Contribution.Components[0].Largest(p.Grid)
 		f.components[0].disjoint = c.Draws.Disjoint
 	}
@@ -149,9 +182,13 @@ func (s *frame) absorbed(integers []int64) []int64 {
 		return integers
 	}
 	s.pairs = s.pairs[:0]
-	for i, x := range integers {
-		if x != 0 {
-			s.pairs = append(s.pairs, int64(i), x)
+	for k := range s.components {
+		of := &s.components[k]
+		low := of.from + of.low
+		for i, x := range integers[low : of.from+of.high] {
+			if x != 0 {
+				s.pairs = append(s.pairs, int64(low+i), x)
+			}
 		}
 	}
 	return s.pairs
@@ -164,7 +201,8 @@ func (s *Mechanism) Open(key [32]byte) *Stream { return s.over(key, s.fresh()) }
 func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	n := len(s.contribution)
 	stream := &Stream{
-		frame: s, chain: s.scratch.Chain(key), sums: sums, partial: make([]int64, n), released: make([]float64, n),
+		frame: s, chain: s.scratch.Chain(key), sums: sums, partial: make([]lattice.Int128, n), recent: make([]int64, n),
+		released: make([]float64, n),
 	}
 	if s.law != (Exponential{}) {
 		stream.draws = &drawState{totals: make([]int64, n)}
@@ -182,7 +220,7 @@ func (s *frame) Dimension() int { return len(s.contribution) }
 // Components returns the number of components.
 func (s *frame) Components() int { return len(s.components) }
 
-// Batch returns B.
+// Batch returns B, or 0 if steps have no number of records.
 func (s *frame) Batch() uint64 { return s.config.Batch }
 
 // PerStep reports whether releases are of single steps, instead of prefix sums.

@@ -88,19 +88,22 @@ type Deviation struct {
 	nodes  int                       // largest number of nodes in a release; 0: the mechanism is no tree
 }
 
-// errNoDeviation is returned for mechanisms whose noise is not Gaussian.
-var errNoDeviation = errors.New("mechanisms: standard deviations are known only for Gaussian noise")
+// errNoDeviation is returned for mechanisms whose noise is neither Gaussian nor discrete.
+var errNoDeviation = errors.New("mechanisms: standard deviations are known only for Gaussian and discrete Laplace noise")
 
 // Deviation returns the deviation of a component's sums or, if memory is not the stream's, of a Reading with that
-// memory.
+// memory. For discrete noise it is that of coordinates with a step of one unit; a larger step has less noise.
 func (s *frame) Deviation(component int, memory uint64) (Deviation, error) {
 	facts, _ := FactsOf(s.calibration.Name)
-	if facts.Law != Gaussian {
+	if facts.Law != Gaussian && !facts.Discrete() {
 		return Deviation{}, errNoDeviation
 	}
 	p := s.calibration.Component(component)
 	d := Deviation{
 		scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }, end: s.end,
+	}
+	if facts.Discrete() { // a Laplace law has twice the square of its scale
+		d.at = func(uint64) float64 { return 2 }
 	}
 	own, decays := s.Memory()
 	switch {

@@ -29,7 +29,7 @@ func forgetful(memory uint64) mechanisms.Config {
 // with the same bytes.
 func TestReadings(t *testing.T) {
 	c := forgetful(16)
-	stream := mechtest.Open(t, c, [32]byte{9})
+	stream := mechtest.ByCount(mechtest.Open(t, c, [32]byte{9}))
 	read := func(memory uint64) *mechanisms.Reading {
 		r, err := stream.Reading(0, memory)
 		if err != nil {
@@ -88,7 +88,7 @@ func TestReadings(t *testing.T) {
 	if plain.Clear(); !bytes.Equal(plain.AppendState(nil), make([]byte, plain.StateLen())) {
 		t.Error("cleared sums are not zero")
 	}
-	if _, err := mechtest.Open(t, mechtest.Config(3), [32]byte{1}).Reading(0, 8); err == nil {
+	if _, err := mechtest.ByCount(mechtest.Open(t, mechtest.Config(3), [32]byte{1})).Reading(0, 8); err == nil {
 		t.Error("a tree has increments")
 	}
 }
@@ -186,7 +186,7 @@ func TestReadingsAreScaled(t *testing.T) {
 	c.Contribution = contribution.Contribution{
 		Components: []contribution.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}},
 	}
-	stream := mechtest.Open(t, c, [32]byte{3})
+	stream := mechtest.ByCount(mechtest.Open(t, c, [32]byte{3}))
 	own, err := stream.Reading(0, 16)
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestNoiseLawsHaveTheRoundingOfTheirBatch(t *testing.T) {
 		c := forgetful(16)
 		c.Batch = batch
 		calibration := mechtest.Plan(t, c)
-		law, err := mechtest.Open(t, c, [32]byte{3}).NoiseLaw(0)
+		law, err := mechtest.ByCount(mechtest.Open(t, c, [32]byte{3})).NoiseLaw(0)
 		if err != nil {
 			t.Fatal(err)
 		}

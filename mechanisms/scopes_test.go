@@ -24,15 +24,14 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 		"tree-gaussian":                 {[]protection.Scope{window, life}, true, "takes window or lifetime"},
 		"tree-gamma":                    {[]protection.Scope{window, life}, true, "takes window or lifetime"},
 		"tree-laplace":                  {[]protection.Scope{window, life}, true, "takes window or lifetime"},
-		"tree-gaussian-paper":           {[]protection.Scope{window, life}, false, "takes window or lifetime"},
-		"tree-gamma-paper":              {[]protection.Scope{window, life}, false, "takes window or lifetime"},
 		"blt":                           {[]protection.Scope{window, life, decay}, true, "takes window or lifetime or decay"},
 		"once-gaussian":                 {[]protection.Scope{once}, false, "takes per-step release"},
 		"once-gamma":                    {[]protection.Scope{once}, false, "takes per-step release"},
+		"once-laplace":                  {[]protection.Scope{once}, false, "takes per-step release"},
 		mechanisms.ExponentialMechanism: {[]protection.Scope{life}, false, "takes lifetime"},
 	}
-	if len(rows) != len(everyName())+1 {
-		t.Errorf("%d rows, and %d names", len(rows), len(everyName()))
+	if len(rows) != len(mechanisms.Names())+1 {
+		t.Errorf("%d rows, and %d names", len(rows), len(mechanisms.Names()))
 	}
 	for name, row := range rows {
 		for _, s := range []protection.Scope{window, life, decay, once} {

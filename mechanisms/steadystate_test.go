@@ -19,7 +19,7 @@ func TestDeviationSettles(t *testing.T) {
 		}
 	}
 	deviation := func(c mechanisms.Config, memory uint64) (mechanisms.Deviation, mechanisms.Calibration, float64) {
-		stream, calibration := mechtest.Open(t, c, [32]byte{}), mechtest.Plan(t, c)
+		stream, calibration := mechtest.ByCount(mechtest.Open(t, c, [32]byte{})), mechtest.Plan(t, c)
 		d, err := stream.Deviation(0, memory)
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestDeviationSettles(t *testing.T) {
 	near("tree, worst", d.Worst(), one*math.Sqrt(4), 0)
 	near("tree, settled", d.SteadyState(), d.Worst(), 0)
 	c.Name = "tree-gamma"
-	if _, err := mechtest.Open(t, c, [32]byte{}).Deviation(0, 0); err == nil {
+	if _, err := mechtest.ByCount(mechtest.Open(t, c, [32]byte{})).Deviation(0, 0); err == nil {
 		t.Error("noise that is not Gaussian has a deviation")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
@@ -13,8 +14,8 @@ import (
 // is a Sum too, but releases the contribution sum of each step instead of a prefix sum.
 type Sum interface {
 	// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. The chain must have absorbed
-	// the step's records BEFORE.
-	Add(dst []float64, v []int64, chain *noise.Chain)
+	// the step's events and closed the step BEFORE.
+	Add(dst []float64, v []lattice.Int128, chain *noise.Chain)
 	Steps() uint64
 	AppendState(dst []byte) []byte // the state must start with Steps, u64 little-endian
 	StateLen() int
@@ -29,9 +30,10 @@ type Stream struct {
 	chain noise.Chain
 	sums  []Sum // one for each component
 
-	place    uint32    // number of records in the open batch
-	partial  []int64   // contribution sum of the open batch, components concatenated
-	released []float64 // the last release, loss units
+	partial  []lattice.Int128 // contribution sum of the open step without recent, components concatenated
+	recent   []int64          // sum of the last dense contributions of the open step
+	added    int              // number of contributions in recent, below foldAfter
+	released []float64        // the last release, loss units
 
 	draws *drawState // for an exponential mechanism and DrawBy; otherwise nil
 }
@@ -70,10 +72,11 @@ func (s *frame) overSums(key [32]byte, sums []Sum) (*Stream, error) {
 	return s.over(key, sums), nil
 }
 
-// Add takes one record, the concatenated numbers of the components: it quantises, absorbs and accumulates them. It
-// reports whether the record closed a step, after which Sum is the release of step Step. A nil vector is the null
-// event: it takes its place in the batch with a zero contribution, but the chain distinguishes it from zeros.
-func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
+// Add takes one record of the open step, the concatenated numbers of the components: it quantises, absorbs and
+// accumulates them. A nil vector is the null event: it contributes nothing, and changes no noise. Only the length of
+// later states may change, as with any first record of a partition. A step may have any number of records, because the
+// stream does not count them.
+func (s *Stream) Add(id noise.Identity, v []float64) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
 	}
@@ -90,12 +93,23 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 			v = v[x.entries:]
 		}
 	}
-	s.chain.Absorb(s.Step()+1, s.place, id, s.absorbed(integers))
+	s.chain.Absorb(id, s.absorbed(integers))
 	s.accumulate(integers)
-	s.place++
-	if uint64(s.place) < s.config.Batch {
-		return false
+	if s.draws != nil {
+		s.draws.drawn = s.config.Draws.K // a step's draws come before the first record of the next step
 	}
+}
+
+// Close closes the open step, whatever records it has: from then on Sum is the release of step Step.
+func (s *Stream) Close() {
+	if s.Ended() {
+		panic(fmt.Sprintf("BUG: mechanisms: a step beyond the horizon of %d steps", s.end))
+	}
+	s.fold()
+	if s.config.Contribution.Names > 0 {
+		s.names().Whole(s.chain.Events())
+	}
+	s.chain.Close(s.Step() + 1)
 	for i, sum := range s.sums {
 		x := &s.components[i]
 		sum.Add(s.released[x.from:x.to], s.partial[x.from:x.to], &s.chain)
@@ -103,25 +117,43 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 			s.released[x.from+j] = float64(s.released[x.from+j] * root)
 		}
 	}
+	s.chain.Drawn()
 	if s.draws != nil {
 		s.draws.close(s.partial)
 	}
-	s.place = 0
 	clear(s.partial)
-	return true
 }
 
-// accumulate adds a contribution to the open batch, after the chain has absorbed it.
+// foldAfter is the number of dense contributions after which fold is due. No integer of a contribution exceeds Λ, which
+// is below 2⁴³, so sums of this many are below 2⁶².
+const foldAfter = 1 << 19
+
+// accumulate adds a contribution to the open step, after the chain has absorbed it.
 func (s *Stream) accumulate(integers []int64) {
 	if integers != nil && s.pairs != nil {
 		for i := 0; i < len(s.pairs); i += 2 {
-			s.partial[s.pairs[i]] += s.pairs[i+1]
+			s.partial[s.pairs[i]] = s.partial[s.pairs[i]].AddInt64(s.pairs[i+1])
 		}
 		return
 	}
-	for i, x := range integers {
-		s.partial[i] += x
+	if integers == nil {
+		return
 	}
+	for i, x := range integers {
+		s.recent[i] += x
+	}
+	if s.added++; s.added == foldAfter {
+		s.fold()
+	}
+}
+
+// fold moves recent into partial. It changes no sum, only the number of bits that hold it.
+func (s *Stream) fold() {
+	for i, x := range s.recent {
+		s.partial[i] = s.partial[i].AddInt64(x)
+	}
+	clear(s.recent)
+	s.added = 0
 }
 
 // Ended reports whether the last step of the horizon has closed. From then on a machine must not draw, and gets no
@@ -141,24 +173,32 @@ func (s *Stream) Sum(component int) []float64 {
 // Step returns the number of closed steps.
 func (s *Stream) Step() uint64 { return s.sums[0].Steps() }
 
-// Place returns the number of records in the open step, fewer than a batch.
-func (s *Stream) Place() int { return int(s.place) }
-
 // Tag returns a digest, under a name, of the history that the stream has absorbed. An intent record contains it as a
 // commitment to the history. Equal histories under equal keys give equal tags. Without the state a tag cannot be
 // distinguished from random bits, whatever the events are.
 func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }
 
-// A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
-// states of the sums. n counts the coordinates of all components. The components' coordinates are concatenated, and so
-// are the states of their sums. Version 1 is for one component, 2 for several, 3 for ExponentialMechanism. Version 3
-// holds the sums of all contributions, n × i64, instead of the last release, and with Draws.MaxDraws it ends with the
-// number of draw times so far, u64.
-const stateHead = 1 + 32 + 4
+// Rekey replaces the chain by a new one at key, without the records of the open step. It is for audits: runs from one
+// state have independent noise only under different keys, because null events have no part in noise.
+func (s *Stream) Rekey(key [32]byte) {
+	s.chain = s.scratch.Chain(key)
+	if s.config.Contribution.Names > 0 {
+		s.names().Open().Reset()
+	}
+}
 
-// StateLen returns the length of every state of this stream.
-func (s *Stream) StateLen() int {
-	n := stateHead + 16*len(s.partial)
+// A state is, little-endian: version u8, state of the chain, partial sum n × 16 bytes, last release n × f64, states of
+// the sums. n counts the coordinates of all components. The components' coordinates are concatenated, and so are the
+// states of their sums. A stream of ExponentialMechanism holds the sums of all contributions, n × i64, instead of the
+// last release, and with Draws.MaxDraws it ends with the number of draw times so far, u64.
+
+// StateLen returns the length of the state. It depends only on the configuration and on the number of partitions that
+// had a record so far, null or not.
+func (s *Stream) StateLen() int { return 1 + s.chain.StateLen() + s.restLen() }
+
+// restLen returns the length of the state after the chain's, which is constant.
+func (s *Stream) restLen() int {
+	n := (lattice.Int128Len + 8) * len(s.partial)
 	for _, sum := range s.sums {
 		n += sum.StateLen()
 	}
@@ -168,26 +208,16 @@ func (s *Stream) StateLen() int {
 	return n
 }
 
-func (s *Stream) stateVersion() byte {
-	if s.totals() != nil {
-		return drawnStateVersion
-	}
-	if len(s.sums) > 1 {
-		return componentsStateVersion
-	}
-	return stateVersion
-}
-
 // AppendState appends the state. It is private, because it holds the chain key and clean sums, and must only ever be
 // stored sealed.
 func (s *Stream) AppendState(dst []byte) []byte {
-	key := s.chain.Key()
-	dst = append(append(dst, s.stateVersion()), key[:]...)
-	dst = binary.LittleEndian.AppendUint32(dst, s.place)
-	for _, integers := range [2][]int64{s.partial, s.totals()} {
-		for _, x := range integers {
-			dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
-		}
+	s.fold()
+	dst = s.chain.AppendState(append(dst, stateVersion))
+	for _, x := range s.partial {
+		dst = x.AppendBinary(dst)
+	}
+	for _, x := range s.totals() {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
 	}
 	if s.totals() == nil {
 		for _, x := range s.released {
@@ -208,40 +238,44 @@ func (s *Stream) appendSums(dst []byte) []byte {
 	return dst
 }
 
-// Restore restores a state that AppendState wrote. It refuses, and leaves the stream unchanged, if version, length,
-// place or any number is outside the range that this stream writes.
+// Restore restores a state that AppendState wrote. It refuses, and leaves the stream unchanged, if version, length or
+// any public number is outside the range that this stream writes. It checks no private sum, because any number of
+// records may be in it.
 func (s *Stream) Restore(state []byte) error {
-	if version := s.stateVersion(); len(state) == 0 || state[0] != version {
-		return fmt.Errorf("mechanisms: state: not of version %d", version)
+	if len(state) == 0 || state[0] != stateVersion {
+		return fmt.Errorf("mechanisms: state: not of version %d", stateVersion)
 	}
-	if len(state) != s.StateLen() {
-		return fmt.Errorf("mechanisms: state: %d bytes, want %d", len(state), s.StateLen())
+	chain, partial, err := s.scratch.CutState(state[1:])
+	if err != nil {
+		return fmt.Errorf("mechanisms: %w", err)
+	}
+	if len(partial) != s.restLen() {
+		return fmt.Errorf("mechanisms: state: %d bytes after the chain, want %d", len(partial), s.restLen())
 	}
 	n := len(s.partial)
-	key, place := [32]byte(state[1:]), binary.LittleEndian.Uint32(state[33:])
-	partial, released, rest := state[stateHead:], state[stateHead+8*n:], state[stateHead+16*n:]
-	if uint64(place) >= s.config.Batch {
-		return fmt.Errorf("mechanisms: state: place %d in a batch of %d", place, s.config.Batch)
-	}
+	released := partial[lattice.Int128Len*n:]
+	rest := released[8*n:]
 	drawTimes := uint64(0)
 	if s.config.Draws.MaxDraws > 0 {
 		drawTimes, rest = binary.LittleEndian.Uint64(rest[len(rest)-8:]), rest[:len(rest)-8]
 	}
-	if err := s.checkSteps(rest, place); err != nil {
+	if err := s.checkSteps(rest); err != nil {
 		return err
 	}
 	if steps := binary.LittleEndian.Uint64(rest); drawTimes > min(s.config.Draws.MaxDraws, steps) {
 		return fmt.Errorf("mechanisms: state: drawn %d times in %d steps", drawTimes, steps)
 	}
-	if err := s.checkNumbers(partial, released, place, binary.LittleEndian.Uint64(rest)); err != nil {
+	if err := s.checkReleases(released); err != nil {
 		return err
 	}
 	if err := s.restoreSums(rest); err != nil {
 		return fmt.Errorf("mechanisms: state: %w", err)
 	}
-	s.chain, s.place = s.scratch.Chain(key), place
+	s.chain = chain
+	clear(s.recent)
+	s.added = 0
 	for i := range n {
-		s.partial[i] = int64(binary.LittleEndian.Uint64(partial[8*i:]))
+		s.partial[i] = lattice.ParseInt128(partial[lattice.Int128Len*i:])
 		if s.totals() != nil {
 			s.draws.totals[i] = int64(binary.LittleEndian.Uint64(released[8*i:]))
 			continue
@@ -255,9 +289,9 @@ func (s *Stream) Restore(state []byte) error {
 }
 
 // checkSteps checks that all sums have closed the same number of steps, at most the horizon's.
-func (s *Stream) checkSteps(sums []byte, place uint32) error {
+func (s *Stream) checkSteps(sums []byte) error {
 	steps := binary.LittleEndian.Uint64(sums)
-	if s.ended(steps) || place > 0 && s.ended(steps+1) {
+	if s.ended(steps) {
 		return fmt.Errorf("mechanisms: state: beyond the horizon of %d steps", s.end)
 	}
 	for _, sum := range s.sums {
@@ -269,27 +303,15 @@ func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	return nil
 }
 
-// checkNumbers checks that place contributions can add up to the open batch, and those of steps to the totals, and that
-// the last release is finite.
-func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint64) error {
-	for k := range s.components {
-		x := &s.components[k]
-		limit := int64(place) * x.grid.Lambda
-		for i := x.from; i < x.to; i++ {
-			if x := int64(binary.LittleEndian.Uint64(partial[8*i:])); x > limit || x < -limit {
-				return errors.New("mechanisms: state: partial sum is beyond its bound")
-			}
-			if s.totals() != nil {
-				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³ by exponential.problems
-				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
-					return errors.New("mechanisms: state: a sum is beyond its bound")
-				}
-				continue
-			}
-			x := math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return errors.New("mechanisms: state: release is not finite")
-			}
+// checkReleases checks that the last release is finite.
+func (s *Stream) checkReleases(released []byte) error {
+	if s.totals() != nil {
+		return nil // the stream has sums in place of releases
+	}
+	for i := range s.released {
+		x := math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return errors.New("mechanisms: state: release is not finite")
 		}
 	}
 	return nil

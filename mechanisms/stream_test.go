@@ -3,6 +3,7 @@ package mechanisms_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
+	"oriel/mechanisms/steps"
 )
 
 // history is the records of a stream; a nil gradient is a null event.
@@ -46,7 +48,7 @@ func (h history) with(i int, change func(id *noise.Identity, g *[]float64)) hist
 }
 
 // run returns the release of each closed step.
-func run(s *mechanisms.Stream, h history) (out [][]float64) {
+func run(s *mechtest.Counted, h history) (out [][]float64) {
 	for i, id := range h.ids {
 		if s.Add(id, h.gradients[i]) {
 			out = append(out, slices.Clone(s.Sum(0)))
@@ -66,11 +68,11 @@ func batched(t testing.TB) mechanisms.Config {
 func TestSameHistorySameBytes(t *testing.T) {
 	c, h := batched(t), records(60, 3)
 	key := [32]byte{4}
-	a, b := run(mechtest.Open(t, c, key), h), run(mechtest.Open(t, c, key), h)
+	a, b := run(mechtest.ByCount(mechtest.Open(t, c, key)), h), run(mechtest.ByCount(mechtest.Open(t, c, key)), h)
 	if len(a) != 20 || !slices.EqualFunc(a, b, slices.Equal) {
 		t.Errorf("%d releases, equal: %v", len(a), slices.EqualFunc(a, b, slices.Equal))
 	}
-	other := run(mechtest.Open(t, c, [32]byte{5}), h)
+	other := run(mechtest.ByCount(mechtest.Open(t, c, [32]byte{5})), h)
 	for i := range a {
 		for j := range a[i] {
 			if a[i][j] == other[i][j] {
@@ -99,9 +101,9 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 	h := records(60, 3)
 	h.gradients[30] = make([]float64, 3) // the zero vector: the sums of null and zero records are equal
 	h.gradients[33] = []float64{0.5, 0, 0}
-	noisy, silent := mechtest.Open(t, c, [32]byte{4}), mechtest.ZeroStream(t, c)
+	noisy, silent := mechtest.ByCount(mechtest.Open(t, c, [32]byte{4})), mechtest.ByCount(mechtest.ZeroStream(t, c))
 	noisyStart, silentStart := noisy.AppendState(nil), silent.AppendState(nil)
-	restart := func(s *mechanisms.Stream, state []byte) *mechanisms.Stream {
+	restart := func(s *mechtest.Counted, state []byte) *mechtest.Counted {
 		if err := s.Restore(state); err != nil {
 			t.Fatal(err)
 		}
@@ -119,9 +121,8 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 		return out
 	}
 	base := noiseOf(h)
-	f := func(name string, at int, sameSums bool, change func(id *noise.Identity, g *[]float64)) {
+	compare := func(name string, at int, sameSums bool, changed history) {
 		t.Helper()
-		changed := h.with(at, change)
 		other := noiseOf(changed)
 		step := at / 3 // index of the release that closes the record's batch
 		for i := range base {
@@ -135,12 +136,20 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 			t.Errorf("%s: record %d: sums the same: %v, want %v", name, at, !sameSums, sameSums)
 		}
 	}
+	f := func(name string, at int, sameSums bool, change func(id *noise.Identity, g *[]float64)) {
+		t.Helper()
+		compare(name, at, sameSums, h.with(at, change))
+	}
 	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // the first, middle and last record of three batches
 		f("integers", at, false, func(_ *noise.Identity, g *[]float64) { (*g)[1] += 0.01; (*g)[0] *= 0.5 })
 		f("offset", at, true, func(id *noise.Identity, _ *[]float64) { id.Offset++ })
 		f("leader epoch", at, true, func(id *noise.Identity, _ *[]float64) { id.LeaderEpoch++ })
-		f("topic", at, true, func(id *noise.Identity, _ *[]float64) { id.Topic[15]++ })
 		f("partition", at, true, func(id *noise.Identity, _ *[]float64) { id.Partition++ })
+		renamed := h
+		for i := at / 3 * 3; i < len(h.ids); i++ { // a step has one topic
+			renamed = renamed.with(i, func(id *noise.Identity, _ *[]float64) { id.Topic[15]++ })
+		}
+		compare("topic", at, true, renamed)
 	}
 	f("null for zero", 30, true, func(_ *noise.Identity, g *[]float64) { *g = nil })
 	f("place", 33, false, func(_ *noise.Identity, g *[]float64) { *g = []float64{0, 0, 0.5} })
@@ -154,11 +163,20 @@ func TestSparseAbsorptionIsAnotherHistory(t *testing.T) {
 	h.gradients[7] = nil // a null event follows a record whose numbers are still in the scratch
 	places := whole
 	places.Contribution.Nonzero = 1
-	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b,
-		slices.Equal) {
+	if a, b := run(
+		mechtest.ByCount(mechtest.ZeroStream(t, whole)),
+		h,
+	), run(
+		mechtest.ByCount(mechtest.ZeroStream(t, places)),
+		h,
+	); !slices.EqualFunc(
+		a,
+		b,
+		slices.Equal,
+	) {
 		t.Error("sums differ")
 	}
-	a, b := mechtest.Open(t, whole, [32]byte{4}), mechtest.Open(t, places, [32]byte{4})
+	a, b := mechtest.ByCount(mechtest.Open(t, whole, [32]byte{4})), mechtest.ByCount(mechtest.Open(t, places, [32]byte{4}))
 	run(a, h)
 	run(b, h)
 	if a.Tag("x") == b.Tag("x") {
@@ -179,9 +197,13 @@ func TestSparseAbsorptionIsAnotherHistory(t *testing.T) {
 func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {
 	c, h := batched(t), records(40, 3)
 	h.gradients[7] = nil
-	for _, name := range everyName() {
-		c.Name, c.Printed, c.Scope = name, config(name, 3).Printed, scope(name, 4)
-		stream, restored := mechtest.Open(t, c, [32]byte{4}), mechtest.Open(t, c, [32]byte{})
+	for _, name := range mechanisms.Names() {
+		c.Name, c.Scope = name, scope(name, 4)
+		stream, restored := mechtest.ByCount(
+			mechtest.Open(t, c, [32]byte{4}),
+		), mechtest.ByCount(
+			mechtest.Open(t, c, [32]byte{}),
+		)
 		for i, id := range h.ids {
 			state := stream.AppendState(nil)
 			if len(state) != stream.StateLen() {
@@ -201,9 +223,42 @@ func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {
 	}
 }
 
+// TestNoStateHasTheKeyOfPublishedNoise draws the noise of a step from the state before its end, which gives the
+// release, and from the state after it, which must not.
+func TestNoStateHasTheKeyOfPublishedNoise(t *testing.T) {
+	c := config("once-gaussian", 3)
+	stream, p := mechtest.Open(t, c, [32]byte{4}), mechtest.Plan(t, c)
+	sampler, err := noise.NewGaussian(p.Scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := func(state []byte, closes bool) []float64 {
+		chain, _, err := noise.NewScratch().CutState(state[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if closes {
+			chain.Close(1)
+		}
+		integers, out := make([]int64, 3), make([]float64, 3)
+		sampler.Fill(integers, chain.Seed(noise.NodeID{Block: 1}))
+		for i, x := range integers {
+			out[i] = float64(x) * p.Grid.Unit()
+		}
+		return out
+	}
+	stream.Add(noise.Identity{}, make([]float64, 3))
+	before := drawn(stream.AppendState(nil), true)
+	stream.Close()
+	if after := drawn(stream.AppendState(nil), false); !slices.Equal(before, stream.Sum(0)) ||
+		slices.Equal(after, before) {
+		t.Errorf("released %v, drawn from the state before %v, after %v", stream.Sum(0), before, after)
+	}
+}
+
 func TestRestoreRefuses(t *testing.T) {
 	c := batched(t)
-	stream := mechtest.Open(t, c, [32]byte{4})
+	stream := mechtest.ByCount(mechtest.Open(t, c, [32]byte{4}))
 	run(stream, records(20, 3))
 	state := stream.AppendState(nil)
 	f := func(name string, change func(b []byte) []byte) {
@@ -218,30 +273,30 @@ func TestRestoreRefuses(t *testing.T) {
 	f("empty", func([]byte) []byte { return nil })
 	f("short", func(b []byte) []byte { return b[:len(b)-1] })
 	f("long", func(b []byte) []byte { return append(b, 0) })
-	f("version", func(b []byte) []byte { b[0]++; return b })
-	f("place", func(b []byte) []byte { b[33] = 3; return b })
-	f("partial beyond its bound", func(b []byte) []byte { binary.LittleEndian.PutUint64(b[37:], 2<<24+1); return b })
+	f("version", func(b []byte) []byte { b[steps.CountLen]++; return b })
+	f("more records than a step has", func(b []byte) []byte { b[0] = 3; return b })
+	const releases = steps.CountLen + 1 + 32 + 16 + 4 + 44 + 3*16
+	f("partitions that no chain writes", func(b []byte) []byte { b[steps.CountLen+1+32+16]++; return b })
 	f("release not finite", func(b []byte) []byte {
-		binary.LittleEndian.PutUint64(b[37+24:], math.Float64bits(math.NaN()))
+		binary.LittleEndian.PutUint64(b[releases:], math.Float64bits(math.NaN()))
 		return b
 	})
-	f("sum of another step", func(b []byte) []byte { b[37+48]++; return b })
 	other := batched(t)
 	other.Scope = protection.Window{Steps: 8}
-	if mechtest.Open(t, other, [32]byte{}).Restore(state) == nil {
+	if mechtest.ByCount(mechtest.Open(t, other, [32]byte{})).Restore(state) == nil {
 		t.Error("a state of another window is accepted")
 	}
 }
 
 func FuzzStreamRestore(f *testing.F) {
 	c := batched(f)
-	stream := mechtest.Open(f, c, [32]byte{4})
+	stream := mechtest.ByCount(mechtest.Open(f, c, [32]byte{4}))
 	h := records(20, 3)
 	for i, id := range h.ids {
 		f.Add(stream.AppendState(nil))
 		stream.Add(id, h.gradients[i])
 	}
-	fresh := mechtest.Open(f, c, [32]byte{})
+	fresh := mechtest.ByCount(mechtest.Open(f, c, [32]byte{}))
 	f.Fuzz(func(t *testing.T, state []byte) {
 		if fresh.Restore(state) == nil && !bytes.Equal(fresh.AppendState(nil), state) {
 			t.Error("a restored state is not written back")
@@ -279,10 +334,10 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 			}
 		})
 		null := h.with(at, func(_ *noise.Identity, g *[]float64) { *g = nil })
-		sums := run(mechtest.Planted(t, c, calibration, mechtest.Zero{}), h)
+		sums := run(mechtest.ByCount(mechtest.Planted(t, c, calibration, mechtest.Zero{})), h)
 		f := func(neighbour history, lambdas int64) {
 			t.Helper()
-			for i, sum := range run(mechtest.Planted(t, c, calibration, mechtest.Zero{}), neighbour) {
+			for i, sum := range run(mechtest.ByCount(mechtest.Planted(t, c, calibration, mechtest.Zero{})), neighbour) {
 				square := int64(0)
 				for j := range sum {
 					d := int64(math.Ldexp(sum[j]-sums[i][j], -calibration.Grid.Exp)) // exact: integers below 2⁵³ units
@@ -305,7 +360,7 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 func TestStreamReportsItsShape(t *testing.T) {
 	c := batched(t)
 	c.Failure = 0.01
-	stream := mechtest.ZeroStream(t, c)
+	stream := mechtest.ByCount(mechtest.ZeroStream(t, c))
 	if stream.Dimension() != 3 || stream.Batch() != 3 || stream.Step() != 0 || !(stream.ErrorBound() > 0) {
 		t.Errorf("dimension %d, batch %d, step %d, error bound %g",
 			stream.Dimension(), stream.Batch(), stream.Step(), stream.ErrorBound())
@@ -315,9 +370,6 @@ func TestStreamReportsItsShape(t *testing.T) {
 	}
 	closed := 0
 	for i := range 7 {
-		if stream.Place() != i%3 {
-			t.Errorf("the open step has %d records, want %d", stream.Place(), i%3)
-		}
 		if stream.Add(noise.Identity{Offset: int64(i)}, []float64{0.25, 0, -0.5}) {
 			closed++
 		}
@@ -331,7 +383,7 @@ func TestStreamReportsItsShape(t *testing.T) {
 }
 
 func TestAddPanicsOnAWrongDimension(t *testing.T) {
-	stream := mechtest.ZeroStream(t, mechtest.Config(3))
+	stream := mechtest.ByCount(mechtest.ZeroStream(t, mechtest.Config(3)))
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
@@ -341,7 +393,7 @@ func TestAddPanicsOnAWrongDimension(t *testing.T) {
 }
 
 func TestStreamAddAllocatesNothingItself(t *testing.T) {
-	stream := mechtest.ZeroStream(t, mechtest.Config(32))
+	stream := mechtest.ByCount(mechtest.ZeroStream(t, mechtest.Config(32)))
 	gradient, id := make([]float64, 32), noise.Identity{}
 	gradient[3] = 5
 	if got := testing.AllocsPerRun(1000, func() {
@@ -353,5 +405,46 @@ func TestStreamAddAllocatesNothingItself(t *testing.T) {
 	state := make([]byte, 0, stream.StateLen())
 	if got := testing.AllocsPerRun(100, func() { state = stream.AppendState(state[:0]) }); got != 0 {
 		t.Errorf("%g allocations a state, want 0", got)
+	}
+}
+
+// TestSumsOfManyRecords checks that contribution sums beyond 64 bits are exact: a step may have any number of records.
+// The sum of the open step is set near 2⁶³ through a state, because so many records cannot be played.
+func TestSumsOfManyRecords(t *testing.T) {
+	for _, nonzero := range []int{0, 1} {
+		c := config("once-gaussian", 1)
+		c.Contribution = contribution.Contribution{
+			Components: []contribution.Component{{Size: 3, Clip: 1, Quantiser: counts{length: 1}}}, Nonzero: nonzero,
+		}
+		stream, unit := mechtest.ZeroStream(t, c), mechtest.Plan(t, c).Grid.Unit()
+		state := stream.AppendState(nil)
+		binary.LittleEndian.PutUint64(state[1+32+16+4:], math.MaxInt64)
+		if err := stream.Restore(state); err != nil {
+			t.Fatal(err)
+		}
+		stream.Add(noise.Identity{}, []float64{0})
+		stream.Close()
+		if got := stream.Sum(0)[0]; got != 0x1p63*unit {
+			t.Errorf("nonzero %d: the sum 2⁶³ is %g units", nonzero, got/unit)
+		}
+	}
+}
+
+// BenchmarkStreamAdd measures a record of one nonzero number: quantised, absorbed and added to the open step.
+func BenchmarkStreamAdd(b *testing.B) {
+	for _, n := range []int{1, 64, 512} {
+		for _, nonzero := range []int{0, 1} {
+			b.Run(fmt.Sprintf("n=%d/nonzero=%d", n, nonzero), func(b *testing.B) {
+				c := config("once-gaussian", n)
+				c.Contribution.Nonzero = nonzero
+				stream, id, v := mechtest.Open(b, c, [32]byte{1}), noise.Identity{}, make([]float64, n)
+				v[n/2] = 0.5
+				b.ReportAllocs()
+				for b.Loop() {
+					id.Offset++
+					stream.Add(id, v)
+				}
+			})
+		}
 	}
 }

@@ -3,7 +3,10 @@ package mechanisms
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"math/bits"
+	"slices"
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/decay"
@@ -41,10 +44,6 @@ func (t tree) shape(p *Calibration, _ Config) (bits int, err error) {
 
 func (t tree) calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (float64, error) {
 	x.scale = nodeScale(*x, kind.Law, t.exposure(c))
-	if kind.Paper { // Calibration.Guarantee computes the loss that the paper's scale proves
-		units := dp.Float().Quo(c.Printed(int(p.Levels)), dp.Exact(x.grid.Unit()))
-		x.scale = noise.ScaleUp(dp.Up(units, scaleMargin))
-	}
 	return errorBound(*x, kind.Law, c.Failure, int(p.Levels)), nil
 }
 
@@ -121,8 +120,16 @@ func (perStep) shape(p *Calibration, _ Config) (bits int, err error) {
 }
 
 func (perStep) calibrate(x *calibratedComponent, _ Calibration, c Config, kind definition) (float64, error) {
-	x.scale = nodeScale(*x, kind.Law, oneNode())
-	return errorBound(*x, kind.Law, c.Failure, 1), nil
+	if !kind.Discrete() {
+		x.scale = nodeScale(*x, kind.Law, ofStep(c))
+		return errorBound(*x, kind.Law, c.Failure, 1), nil
+	}
+	x.scale = noise.ScaleUp(quotientUp(x.absoluteOf(c), dp.Exact(x.budget)))
+	bound := errorBound(*x, kind.Law, c.Failure, 1)
+	if bound > 0 { // noise is up to half a step from continuous noise, not half a unit (noise/PROOF.md, Lemma 5)
+		bound += float64(math.Sqrt(float64(x.n)) * float64(slices.Max(x.steps)) * x.grid.Unit() * x.stretch)
+	}
+	return bound, nil
 }
 
 func (perStep) check(p Calibration) error {
@@ -134,8 +141,11 @@ func (perStep) check(p Calibration) error {
 
 func (perStep) matches(Calibration, Config) error { return nil }
 
-func (perStep) loss(x calibratedComponent, _ Calibration, _ Config, kind definition) (float64, dp.Curve) {
-	return nodeLoss(x, kind.Law, oneNode()), nil
+func (perStep) loss(x calibratedComponent, _ Calibration, c Config, kind definition) (float64, dp.Curve) {
+	if kind.Discrete() {
+		return quotientUp(x.absoluteOf(c), dp.Dyadic(x.scale.Mant, x.scale.Exp)), nil
+	}
+	return nodeLoss(x, kind.Law, ofStep(c)), nil
 }
 
 func (perStep) sums(x calibratedComponent, _ Calibration, _ Config, sampler noise.Sampler) (func() Sum, error) {
@@ -143,7 +153,27 @@ func (perStep) sums(x calibratedComponent, _ Calibration, _ Config, sampler nois
 	return func() Sum { return first.Fresh() }, err
 }
 
-func oneNode() exposure { return exposure{squares: dp.Exact(1), total: dp.Exact(1)} }
+// absoluteOf returns the ℓ1 distance of all events of a unit, exactly: all may lie in one step, or be apart.
+func (x calibratedComponent) absoluteOf(c Config) *big.Float {
+	distance := new(big.Int).SetUint64(x.absolute)
+	return dp.Float().SetInt(distance.Mul(distance, new(big.Int).SetUint64(c.Unit.StepEvents())))
+}
+
+// quotientUp returns x/y, rounded up once. So a distance divided by its scale is never above the ε of the scale.
+func quotientUp(x, y *big.Float) float64 {
+	quotient, _ := new(big.Float).SetPrec(53).SetMode(big.ToPositiveInf).Quo(x, y).Float64()
+	return quotient
+}
+
+// ofStep returns the exposure of one node under which all events of a unit may lie. Several nodes are never worse,
+// because (Σc)² ≥ Σc² (PROOF.md, Theorem 12). Events that are apart change a node of their own each (Theorem 15).
+func ofStep(c Config) exposure {
+	events := dp.Float().SetUint64(c.Unit.StepEvents())
+	if c.Unit.Apart() {
+		return exposure{squares: events, total: events}
+	}
+	return exposure{squares: dp.Float().Mul(events, events), total: events}
+}
 
 // filter is the noise structure of blt for a window: the noise of steps passes a filter.
 type filter struct {

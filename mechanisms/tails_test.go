@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
@@ -15,19 +16,19 @@ import (
 // units presents a stream as a sum over a lattice of unit 1. A step is one record, followed by null records that fill
 // the batch.
 type units struct {
-	*mechanisms.Stream
+	*mechtest.Counted
 	exp int
 }
 
 func (u units) Steps() uint64 { return u.Step() }
 
-func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
+func (u units) Add(dst []float64, v []lattice.Int128, _ *noise.Chain) {
 	gradient := make([]float64, len(v))
 	for i, x := range v {
-		gradient[i] = math.Ldexp(float64(x), u.exp)
+		gradient[i] = math.Ldexp(lattice.Grid{}.Float64(x), u.exp)
 	}
 	id := noise.Identity{Offset: int64(u.Step() * u.Batch())}
-	for !u.Stream.Add(id, gradient) {
+	for !u.Counted.Add(id, gradient) {
 		id.Offset, gradient = id.Offset+1, nil
 	}
 	for i, y := range u.Sum(0) {
@@ -38,7 +39,7 @@ func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
 // TestDrawsReachTheSums checks, for every name and at the scale of its calibration, that draws reach the public sums
 // unchanged, out to the sampler's reach and within 2⁵³ units.
 func TestDrawsReachTheSums(t *testing.T) {
-	for _, name := range everyName() {
+	for _, name := range mechanisms.Names() {
 		c := config(name, 4)
 		c.Batch = 3
 		calibration := mechtest.Plan(t, c)
@@ -48,7 +49,7 @@ func TestDrawsReachTheSums(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			sumtest.DrawsReachTheRelease(t, 29, scale, c.Dimension(), func(sampler noise.Sampler) sumtest.Sum {
-				return units{mechtest.Planted(t, c, calibration, sampler), calibration.Grid.Exp}
+				return units{mechtest.ByCount(mechtest.Planted(t, c, calibration, sampler)), calibration.Grid.Exp}
 			})
 		})
 	}
@@ -58,7 +59,7 @@ func TestDrawsReachTheSums(t *testing.T) {
 // must equal the sampler's vector, whose noise exceeds 6 standard deviations. No other test covers Open with such large
 // noise.
 func TestTailDrawsReachTheSums(t *testing.T) {
-	for _, name := range everyName() {
+	for _, name := range mechanisms.Names() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}
 		if name == "blt" || c.Scope == (protection.PerStep{}) {
 			node.Block = 1
@@ -83,6 +84,7 @@ func TestTailDrawsReachTheSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		stream.Add(noise.Identity{}, nil)
+		stream.Close()
 		farthest := 0.0
 		for i, y := range stream.Sum(0) {
 			if want := float64(drawn[i]) * calibration.Grid.Unit(); y != want {

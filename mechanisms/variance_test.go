@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"testing"
 
-	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -15,7 +14,7 @@ import (
 
 // released returns the mean square of a stream's releases without data, over the given number of steps after the first,
 // in units (Δ/µ)², and its standard error, from n independent coordinates.
-func released(t *testing.T, stream *mechanisms.Stream, first, steps uint64) (mean, spread float64) {
+func released(t *testing.T, stream *mechtest.Counted, first, steps uint64) (mean, spread float64) {
 	t.Helper()
 	const delta = 2.0 // ℓ2 sensitivity under replace for clip L = 1
 	n := stream.Dimension()
@@ -68,7 +67,7 @@ func TestVarianceIsTheCertifiedOne(t *testing.T) {
 			if name == "blt" {
 				config.Poles = blt.MaxPoles
 			}
-			mean, spread := released(t, mechtest.Open(t, config, [32]byte{9}), first, c.steps)
+			mean, spread := released(t, mechtest.ByCount(mechtest.Open(t, config, [32]byte{9})), first, c.steps)
 			t.Logf("%s W=%d: %.3f ± %.3f (Δ/µ)², certified %.3f", name, c.window, mean, spread, want)
 			if math.Abs(mean-want) > 6.11*spread || spread > 0.04*want {
 				t.Errorf("%s W=%d: %g ± %g, want %g", name, c.window, mean, spread, want)
@@ -81,12 +80,12 @@ func TestVarianceIsTheCertifiedOne(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "blt"} {
 		config := config(name, 16)
 		calibration := mechtest.Plan(t, config)
-		whole, _ := released(t, mechtest.Open(t, config, [32]byte{9}), 64, short)
+		whole, _ := released(t, mechtest.ByCount(mechtest.Open(t, config, [32]byte{9})), 64, short)
 		half, err := noise.NewGaussian(noise.Scale{Mant: calibration.Scale.Mant, Exp: calibration.Scale.Exp - 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mean, spread := released(t, mechtest.Planted(t, config, calibration, half), 64,
+		if mean, spread := released(t, mechtest.ByCount(mechtest.Planted(t, config, calibration, half)), 64,
 			short); mean+6.11*spread > whole/3 {
 			t.Errorf("%s at half scale: %g ± %g, at full scale %g", name, mean, spread, whole)
 		}

@@ -83,9 +83,12 @@ func (b *Base) Due(step uint64) (first uint64, count int) {
 // Guarantee returns the guarantee of the stream, because everything computed from the private sum is post-processing.
 func (b *Base) Guarantee() protection.Guarantee { return b.Stream.Guarantee() }
 
-// StateLen returns the length in bytes of every state of this machine.
-func (b *Base) StateLen() int {
-	n := 1 + b.Stream.StateLen()
+// StateLen returns the length of the state in bytes. Only the stream's part changes (see mechanisms.Stream).
+func (b *Base) StateLen() int { return b.fieldsEnd() + b.Stream.StateLen() }
+
+// fieldsEnd returns where the stream's state starts in every state of this machine.
+func (b *Base) fieldsEnd() int {
+	n := 1
 	for _, f := range b.Fields {
 		n += f.StateLen()
 	}
@@ -117,8 +120,8 @@ func (b *Base) AppendPublic(dst []byte) []byte {
 
 // Restore reads a state that AppendState wrote under the same configuration. After an error the machine is unchanged.
 func (b *Base) Restore(state []byte) error {
-	if len(state) != b.StateLen() {
-		return fmt.Errorf("%s: state: %d bytes, this configuration has %d", b.Operator, len(state), b.StateLen())
+	if len(state) < b.fieldsEnd() {
+		return fmt.Errorf("%s: state: %d bytes, this configuration has at least %d", b.Operator, len(state), b.fieldsEnd())
 	}
 	if state[0] != b.Version {
 		return fmt.Errorf("%s: state: version %d, this software knows %d", b.Operator, state[0], b.Version)
@@ -135,7 +138,7 @@ func (b *Base) Restore(state []byte) error {
 
 // restore stops at the first component that refuses its bytes.
 func (b *Base) restore(state []byte) error {
-	split := len(state) - b.Stream.StateLen()
+	split := b.fieldsEnd()
 	fields := state[1:split]
 	if err := b.Stream.Restore(state[split:]); err != nil {
 		return err

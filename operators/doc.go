@@ -2,7 +2,7 @@
 // a time and publishes a decision at the end of a step.
 //
 //	record    one input record, decoded or null, with its place in the log
-//	step      B records, closed by count alone
+//	step      the records from one call of Close to the next; the machine does not know why a step closes
 //	decision  x_{t+1}, a dense vector, computed from the steps 1…t; the only output
 //
 // A machine owns no goroutine, lock, clock, logger or global randomness: equal state and equal records give equal
@@ -13,11 +13,13 @@
 // The caller must:
 //
 //  1. Call Open once, BEFORE the first Add of a stream's life, and publish the decisions that it returns.
-//  2. Call Add for every record of the stream, in log order, including null records: a null record takes its place,
-//     because the steps would shift without it.
-//  3. Copy or encode a Decision's Point BEFORE the machine's next call.
-//  4. Save AppendState with the decisions it belongs to, in one transaction; the state is private and must be sealed.
-//  5. Use one machine from one goroutine.
+//  2. Call Add for every record of the stream, in log order, including null records, because the key of a null record
+//     may answer an action.
+//  3. Call Close at the end of each step. The walk of package streams closes a step after B records, null records
+//     included. Other callers use a Counted, which does the same.
+//  4. Copy or encode a Decision's Point BEFORE the machine's next call.
+//  5. Save AppendState with the decisions it belongs to, in one transaction; the state is private and must be sealed.
+//  6. Use one machine from one goroutine.
 //
 // # A new operator
 //
@@ -32,8 +34,8 @@
 //	doc.go      the package comment
 //	Definition  name, settings, how events are decoded (an event.Body, and whether record keys are read), and New, which
 //	            reports all problems of the settings at once: v.Want("CLIP", …) takes the name without ORIEL_. Call the
-//	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning. Dimension
-//	            is the setting of a vector's length
+//	            steps between decisions EMIT_EVERY (setting.EmitEvery), because `oriel plan` reads it, and be Thinning.
+//	            setting.Dimension is the setting of a vector's length
 //	Operator    five methods: Require sets the contribution of a record (contribution.Contribution), Params freezes lists
 //	            and files, Open makes a machine and must refuse a stream with other Terms than Common.Terms, Extras lists
 //	            further members of decisions, Describe serves `oriel plan` and lists the mechanisms that the operator
@@ -43,12 +45,13 @@
 //	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
 //	            is otherwise ignored
 //	Machine     the algorithm. It embeds Base, which saves and restores its Fields. A field with contents of records
-//	            must be a PrivateField, because neighbouring streams share the state of all others. It writes Add:
+//	            must be a PrivateField, because neighbouring streams share the state of all others. It writes Add and
+//	            Close:
 //
-//	                adds := m.Stream.Scratch()             // numbers of the record; nil if it contributes nothing
-//	                if !m.Stream.Add(r.Identity, adds) {   // the batch goes on
-//	                    return dst
-//	                }
+//	                adds := m.Stream.Scratch()             // Add: numbers of the record; nil if it contributes nothing
+//	                m.Stream.Add(r.Identity, adds)
+//
+//	                m.Stream.Close()                       // Close
 //	                first, count := m.Due(m.Stream.Step()) // indices of this step's decisions, 0 of them if none is due
 //	                sum := m.Stream.Sum(0)                 // released, with noise
 //
@@ -68,9 +71,8 @@
 //	            Require keeps Common.Terms, a slow reference for each fast path, a planted fault for each claim;
 //	            testdata/stories, transcripts of commands and decisions, at least one (cmd/internal/operatortest)
 //
-// The canonical configuration has a digest of each list and file; Params must hold their contents. A setting that comes
-// after the first release is marked Later, and a default never changes, or has a Before: so deployments keep their
-// bytes. An operator whose bytes others build on also gets golden cases and published schemas
-// (cmd/internal/decisiontest/cases.go, cmd/oriel/schema_test.go, cmd/internal/bubbletest/subject_test.go). An operator
-// with draws, feedback and a second topic is in cmd/oriel/testdata/toy.
+// The canonical configuration has a line for each setting, with a digest of each list and file; Params must hold their
+// contents. An operator whose bytes others build on also gets golden cases and published schemas
+// (cmd/internal/decisiontest/testdata/cases.txt, cmd/oriel/schema_test.go, cmd/internal/bubbletest/subject_test.go). An
+// operator with draws, feedback and a second topic is in cmd/oriel/testdata/toy.
 package operators

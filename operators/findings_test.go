@@ -12,26 +12,6 @@ import (
 	"oriel/schemas/decision"
 )
 
-// TestStepsBelongToTheirExperiment checks the number of the experiment of each step, with one experiment and with
-// three.
-func TestStepsBelongToTheirExperiment(t *testing.T) {
-	one, three := operators.Experiment{First: 4}, operators.Experiment{First: 4, Steps: []uint64{4, 9, 20}}
-	for step := range uint64(30) {
-		want := uint64(0)
-		for _, first := range three.Steps {
-			if step >= first {
-				want++
-			}
-		}
-		if got := three.Of(step); got != want {
-			t.Errorf("step %d is of experiment %d, want %d", step, got, want)
-		}
-		if got := one.Of(step); got != min(want, 1) {
-			t.Errorf("step %d is of experiment %d, want %d", step, got, min(want, 1))
-		}
-	}
-}
-
 // TestFindingsAreReadFromDecisions checks what is shown before and from the first look on, and which arms a verdict
 // names. The name of one arm ends like that of another.
 func TestFindingsAreReadFromDecisions(t *testing.T) {
@@ -88,6 +68,7 @@ func TestMeansFollowTheirDefinition(t *testing.T) {
 		means, want, weight := operators.NewMeans(scope, 3, 1), 0.0, 0.0
 		for step := range 100 {
 			stream.Add(noise.Identity{Offset: int64(step)}, []float64{0.5})
+			stream.Close()
 			if memory, decays := scope.Memory(); decays {
 				weight *= 1 - 1/float64(memory)
 			}
@@ -98,6 +79,17 @@ func TestMeansFollowTheirDefinition(t *testing.T) {
 			if got := means.Sums[0]; math.Abs(got-want) > 1e-6*math.Max(1, math.Abs(want)) {
 				t.Fatalf("%s, step %d: mean %g, want %g", scope.Name(), step+1, got, want)
 			}
+		}
+	}
+}
+
+// TestProbabilityScores checks that a probability's score is its logarithm, rounded down, and that draws by scores have
+// the given probabilities up to a relative error of 2⁻²⁰.
+func TestProbabilityScores(t *testing.T) {
+	for _, p := range []float64{1, 0.5, 0.3, 1e-9} {
+		got := math.Exp(float64(operators.ProbabilityScore(p)) / (1 << operators.ProbabilityBits))
+		if got > p || got < p*(1-0x1p-19) {
+			t.Errorf("%g is drawn with %g", p, got)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type (
 	NumberMember  struct{ place }
 	NumbersMember struct{ place }
 	TextMember    struct{ place }
+	ListMember    struct{ place }
 
 	place struct{ number int } // from 1, so that the handle of a member that was not declared panics
 )
@@ -57,6 +58,11 @@ func (m *Members) Numbers(name, text string, width int) NumbersMember {
 // Text declares a text.
 func (m *Members) Text(name, text string) TextMember {
 	return TextMember{m.declare(decision.Extra{Name: name, Kind: decision.ExtraText, Text: text}, 0, 0)}
+}
+
+// List declares a list of names with their counts, of any length.
+func (m *Members) List(name, text string) ListMember {
+	return ListMember{m.declare(decision.Extra{Name: name, Kind: decision.ExtraList, Text: text}, 0, 0)}
 }
 
 // Lifetime declares the members by which decisions state promises over a lifetime: the memory, if sums decay, and the
@@ -99,6 +105,8 @@ func (m *Members) Read(published []decision.ExtraMember) ([]decision.ExtraValue,
 			to = &values[i].Number
 		case decision.ExtraNumbers:
 			to = &values[i].Numbers
+		case decision.ExtraList:
+			to = &values[i].List
 		case decision.ExtraText:
 		}
 		width := m.widths[i]
@@ -136,6 +144,14 @@ func (m TextMember) Set(values []decision.ExtraValue, text string) { values[m.nu
 
 // Of returns the text of a decision.
 func (m TextMember) Of(values []decision.ExtraValue) string { return values[m.number-1].Text }
+
+// Set sets the list in the values of a decision, which then share it.
+func (m ListMember) Set(values []decision.ExtraValue, list []decision.Entry) {
+	values[m.number-1].List = list
+}
+
+// Of returns the list of a decision.
+func (m ListMember) Of(values []decision.ExtraValue) []decision.Entry { return values[m.number-1].List }
 
 // JoinNames joins the names of a set in the form that decisions contain, with commas between them.
 func JoinNames(names []string, set []int) string {

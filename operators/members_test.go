@@ -2,6 +2,7 @@ package operators
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,31 +47,34 @@ func TestLifetimeMembersHaveTheirValues(t *testing.T) {
 }
 
 // example declares members of every kind.
-func example() (m *Members, sum NumberMember, name TextMember, ends NumbersMember) {
+func example() (m *Members, sum NumberMember, name TextMember, ends NumbersMember, found ListMember) {
 	m = &Members{}
 	m.Constant("offset", "A constant.", 4)
 	ends = m.Numbers("ends", "Two numbers.", 2)
 	name = m.Text("name", "A text.")
 	sum = m.Number("sum", "A number.")
 	m.Numbers("rest", "Any numbers.", AnyWidth)
-	return m, sum, name, ends
+	found = m.List("found", "Names with counts.")
+	return m, sum, name, ends, found
 }
 
 // TestMembersAreReachedByTheirHandles checks that values are published in the order of declarations, whatever the order
 // in which they are set, and that the same handles read them back from every encoding.
 func TestMembersAreReachedByTheirHandles(t *testing.T) {
-	m, sum, name, ends := example()
+	m, sum, name, ends, found := example()
 	values := m.Values()
 	sum.Set(values, 3)
 	name.Set(values, "x")
 	ends.Append(values, 1, 2)
+	list := []decision.Entry{{Name: "a", Count: 20, Low: 17, High: 22}}
+	found.Set(values, list)
 	for i, encoding := range decision.Encodings {
 		e := decision.Encoding(i)
 		encoder := decision.NewEncoder(decision.Config{
 			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: e,
 		}, m.Extras())
 		line := encoder.Append(nil, 1, 1, nil, values)
-		const want = `"offset":4,"ends":[1,2],"name":"x","sum":3,"rest":[]}`
+		const want = `"offset":4,"ends":[1,2],"name":"x","sum":3,"rest":[],"found":[{"name":"a","count":20,"low":17,"high":22}]}`
 		if e == decision.JSON && !strings.HasSuffix(string(line), want) {
 			t.Errorf("%s, want %s", line, want)
 		}
@@ -79,7 +83,8 @@ func TestMembersAreReachedByTheirHandles(t *testing.T) {
 			t.Fatal(err)
 		}
 		read, err := m.Read(d.Extras)
-		if err != nil || sum.Of(read) != 3 || name.Of(read) != "x" || fmt.Sprint(ends.Of(read)) != "[1 2]" {
+		if err != nil || sum.Of(read) != 3 || name.Of(read) != "x" || fmt.Sprint(ends.Of(read)) != "[1 2]" ||
+			!slices.Equal(found.Of(read), list) {
 			t.Errorf("%s: %+v, %v", encoding, read, err)
 		}
 	}
@@ -87,8 +92,8 @@ func TestMembersAreReachedByTheirHandles(t *testing.T) {
 
 // TestMembersOfOtherDeclarationsAreRefused checks that Read refuses a missing member, and one of another kind or width.
 func TestMembersOfOtherDeclarationsAreRefused(t *testing.T) {
-	m, _, _, _ := example()
-	whole := map[string]string{"offset": "4", "ends": "[1,2]", "name": `"x"`, "sum": "3", "rest": "[5,6,7]"}
+	m, _, _, _, _ := example()
+	whole := map[string]string{"offset": "4", "ends": "[1,2]", "name": `"x"`, "sum": "3", "rest": "[5,6,7]", "found": "[]"}
 	read := func(name, value string) error {
 		var published []decision.ExtraMember
 		for _, x := range m.Extras() {
@@ -115,6 +120,8 @@ func TestMembersOfOtherDeclarationsAreRefused(t *testing.T) {
 		{"name", "1"},
 		{"sum", "[3]"},
 		{"rest", `["x"]`},
+		{"found", `["x"]`},
+		{"found", `[{"count":-1}]`},
 	} {
 		if err := read(x[0], x[1]); err == nil || !strings.Contains(err.Error(), "member "+x[0]+": ") {
 			t.Errorf("%s = %q: %v", x[0], x[1], err)
@@ -124,7 +131,7 @@ func TestMembersOfOtherDeclarationsAreRefused(t *testing.T) {
 
 // TestUndeclaredMembersPanic checks that the handle of a member that was not declared reaches no other member.
 func TestUndeclaredMembersPanic(t *testing.T) {
-	m, _, _, _ := example()
+	m, _, _, _, _ := example()
 	defer func() {
 		if recover() == nil {
 			t.Error("a member that was not declared is set")
@@ -135,7 +142,7 @@ func TestUndeclaredMembersPanic(t *testing.T) {
 
 // TestMembersDoNotAllocate checks that a machine sets members without allocating.
 func TestMembersDoNotAllocate(t *testing.T) {
-	m, sum, name, ends := example()
+	m, sum, name, ends, _ := example()
 	values := m.Values()
 	if n := testing.AllocsPerRun(100, func() {
 		sum.Set(values, 3)
@@ -145,22 +152,5 @@ func TestMembersDoNotAllocate(t *testing.T) {
 		ends.Append(values, 2)
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-// TestDampingFollowsTheScope checks that noise is divided by the start plus the weight of t equal steps: t, or with a
-// memory Σ (1 − 1/H)^s.
-func TestDampingFollowsTheScope(t *testing.T) {
-	d := Damping{Start: 3, Step: 0.5}
-	for _, x := range []struct {
-		scope protection.Scope
-		want  float64
-	}{
-		{protection.Window{Steps: 64}, 3 + 0.5*3},
-		{protection.Decay{Steps: 2}, 3 + 0.5*(1+0.5+0.25)},
-	} {
-		if got := d.After(x.scope, 3); got != x.want {
-			t.Errorf("%s: %g, want %g", x.scope.Name(), got, x.want)
-		}
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"errors"
 
 	"oriel/mechanisms"
+	"oriel/operators/description"
 	"oriel/schemas/decision"
+	"oriel/schemas/event"
 )
 
 // Operator is an algorithm with its settings. Every operator has these five methods. Abilities that only some operators
 // have are separate interfaces, which callers find by type assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
-// Testing, Thinning, Cautious, Audited and Costed.
+// Testing, Thinning, Cautious, Audited, Distinct and Costed.
 type Operator interface {
 	// Require adds to c the operator's requirements of a mechanism. These are the contribution of a record
 	// (c.Contribution), and possibly a bound on the mechanism's error, or draws. params is the result of Params from
@@ -29,7 +31,7 @@ type Operator interface {
 	Extras() []decision.Extra
 
 	// Describe returns the figures that `oriel plan` prints before any event is read.
-	Describe(c mechanisms.Config) Description
+	Describe(c mechanisms.Config) description.Figures
 }
 
 // Formatted is an Operator whose decisions do not print one number for each coordinate.
@@ -154,6 +156,23 @@ type Output struct {
 	Key string
 }
 
+// Distinct is an Operator that may count each user once for each value of the user's records in a period, for example
+// in each cell. It does so if Definition.Values is not 0.
+type Distinct interface {
+	Operator
+
+	// Value appends the value of an event to dst. It returns false if the event has none. Such an event contributes
+	// nothing, and takes no place among the user's values. Value must be a function of the event alone. Contributions of
+	// different values must not have a coordinate in common.
+	Value(dst []byte, e event.Event) (value []byte, has bool)
+}
+
+// Costed is an Operator whose events are vectors of costs, one cost for each coordinate of a decision.
+type Costed interface {
+	Operator
+	Costs() *description.Costs // nil: events are not costs
+}
+
 // ability returns the result of a method of the interface A, or the zero value if o does not implement A.
 func ability[A, R any](o Operator, method func(A) R) (result R) {
 	if a, ok := o.(A); ok {
@@ -170,6 +189,9 @@ func SecondTopicOf(o Operator) *Output { return ability(o, Writer.SecondTopic) }
 
 // DescriptorOf returns the descriptor of o, or nil if it has none.
 func DescriptorOf(o Operator) []byte { return ability(o, Descriptive.Descriptor) }
+
+// CostsOf returns how o projects costs, or nil if its events are not costs.
+func CostsOf(o Operator) *description.Costs { return ability(o, Costed.Costs) }
 
 // ScoreOf returns how decisions of o are scored, or nil if they cannot be.
 func ScoreOf(o Operator) *Score { return ability(o, Scorer.Score) }

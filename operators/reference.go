@@ -36,6 +36,14 @@ type ReferenceModel interface {
 	Tangent(u []float64)
 }
 
+// ManyValues is a ReferenceModel of an operator that counts users once for each of several values (Distinct).
+type ManyValues interface {
+	ReferenceModel
+
+	// CanaryOf is Canary for events with the value of this number, from 0. Different numbers are different values.
+	CanaryOf(number int, u []float64, factor float64) (with, without Record)
+}
+
 // OneRecord is embedded by reference models whose events are one record each and contribute at once.
 type OneRecord struct{}
 

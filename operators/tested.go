@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"oriel/schemas/decision"
-	"oriel/schemas/event"
 )
 
 // Announced returns the least number of events between the decision to start an experiment on a running stream, and the
@@ -29,24 +28,6 @@ type Experiment struct {
 	Looks   float64  `json:"events_of_first_look"`
 	Lift    bool     `json:"lift"`
 	Steps   []uint64 `json:"first_steps,omitempty"` // first steps of several experiments, as the settings list them
-
-	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
-	// not counted. Assigned is code, so a descriptor does not contain it.
-	Assigned func(e event.Event) (arm int, outcome float64) `json:"-"`
-}
-
-// Of returns the number of the experiment that contains a step, counted from 1 in the settings' list. It is 0 for steps
-// before the first experiment.
-func (e *Experiment) Of(step uint64) (number uint64) {
-	if step >= e.First {
-		number = 1
-	}
-	for i, first := range e.Steps {
-		if step >= first {
-			number = uint64(i + 1)
-		}
-	}
-	return number
 }
 
 // Findings are the results of an experiment that a decision publishes.

@@ -32,7 +32,7 @@ func TestComputingWaitsForMemory(t *testing.T) {
 		}
 		asked := make(chan struct{})
 		full := func() {
-			c.handFull(0)
+			c.handFull()
 			asked <- struct{}{}
 		}
 		passed := func() bool {
@@ -82,7 +82,8 @@ func TestATransactionKeepsItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := state.Position{LeaderEpoch: -1, Order: &state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{
-		{Partition: 0, Next: 5, LeaderEpoch: -1, Ordered: -1}, {Partition: 1, Next: 8, LeaderEpoch: -1, Ordered: -1},
+		{Partition: 0, Next: 5, End: 5, LeaderEpoch: -1, Ordered: -1},
+		{Partition: 1, Next: 8, End: 8, LeaderEpoch: -1, Ordered: -1},
 	}}}
 	opened := at.Clone()
 	b := transaction.NewBuilder(openStream(t), 0, at, sealer, nil)
@@ -91,7 +92,7 @@ func TestATransactionKeepsItsPlace(t *testing.T) {
 		b.Transaction = transaction.New(records.NewPool())
 		batch := &fetch.Batch{
 			Partition: int32(p), Shift: b.Position.Next - from, From: from, Next: from + 2,
-			Order: &fetch.Order{Record: int64(p), Done: true},
+			Order: &fetch.Order{Record: int64(p), End: from + 2, Done: &fetch.Done{}},
 		}
 		if err := b.Take(batch, func() int64 { return streams.Untaken }); err != nil {
 			t.Fatal(err)

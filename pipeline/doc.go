@@ -17,6 +17,7 @@
 //	changelog    reads manifest, incarnations and sealed states
 //	transaction  builds Kafka transactions, and contains the only code that commits them
 //	takeover     makes a process the only owner of a partition, and completes earlier owners' transactions
+//	userindex    finds users with events in two partitions
 //	replay       checkpoints, and the comparison of published decisions with recomputed ones
 //
 // This package starts and ends these parts. It contains no mathematics: it passes bytes to the machines and decoders of

@@ -58,15 +58,14 @@ func (x Examiner) Users(ctx context.Context) error { return x.service.usersElsew
 // Streams returns the number of streams of the input.
 func (x Examiner) Streams() int32 { return int32(x.service.config.Streams(x.service.topics.Input)) }
 
-// Group describes the members of the group that do not belong to the deployment, and the members of other versions. It
-// joins nothing. settled is false while the group assigns partitions.
-func (x Examiner) Group(ctx context.Context) (foreign, versions []string, settled bool, err error) {
+// Group describes the members of the group that do not belong to the deployment. It joins nothing. settled is false
+// while the group assigns partitions.
+func (x Examiner) Group(ctx context.Context) (foreign []string, settled bool, err error) {
 	s := x.service
 	members, err := group.Describe(ctx, s.client, s.groupConfig(), int(x.Streams()))
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
-	members, versions = s.versions(members)
 	foreign, _ = s.memberProblems(members)
-	return foreign, versions, members.Stable || members.Gone || members.Empty, nil
+	return foreign, members.Stable || members.Gone || members.Empty, nil
 }

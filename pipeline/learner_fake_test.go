@@ -32,7 +32,9 @@ type testMachine struct{ steps uint64 }
 
 func (m *testMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-func (m *testMachine) Add(dst []operators.Decision, _ operators.Record) []operators.Decision {
+func (m *testMachine) Add(operators.Record) {}
+
+func (m *testMachine) Close(dst []operators.Decision) []operators.Decision {
 	m.steps++
 	return append(dst,
 		operators.Decision{Index: 2*m.steps - 1, Step: m.steps, Point: []float64{float64(m.steps)}},

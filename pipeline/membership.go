@@ -16,7 +16,7 @@ import (
 func (s *Service) groupConfig() group.Config {
 	c := s.config.GroupConfig(s.topics.Input.ID)
 	c.OnFenced = func() {
-		s.listener.Note(-1, "another process has joined the group in this one's place: it has the same host name and ORIEL_STATE_DIR; this one goes on without a place that lasts")
+		s.listener.Note(-1, "another process has joined the group in this one's place: it has the same host name and ORIEL_STATE_DIR; this one goes on without a place that lasts", "")
 	}
 	return c
 }
@@ -43,40 +43,15 @@ func (s *Service) watchMembers(ctx context.Context, rejoin func()) {
 			continue
 		}
 		gone = members.Gone
-		members, versions := s.versions(members)
-		if !slices.Equal(versions, s.others) {
-			s.others = versions
-			s.listener.Versions(versions)
-		}
 		foreign, problems := s.memberProblems(members)
 		if !slices.Equal(foreign, s.foreign) || !slices.Equal(problems, s.problems) {
 			s.foreign, s.problems = foreign, problems
 			s.listener.Members(foreign, problems)
 		}
-		if len(versions) == 0 && s.idle.expired(members) {
+		if s.idle.expired(members) {
 			rejoin()
 		}
 	}
-}
-
-// versions removes from a group's foreign members those with other versions of Oriel: their mark is empty, or names
-// this deployment. They work on this deployment and are fenced like all owners, so a rolling upgrade is correct. A
-// leader of this version assigns no partition to them; a leader of another version assigns partitions to all members.
-func (s *Service) versions(c group.Members) (rest group.Members, texts []string) {
-	rest = c
-	rest.Foreign, rest.Free = nil, slices.Clone(c.Free)
-	for _, m := range c.Foreign {
-		name, _, _ := strings.Cut(m.Mark, "/")
-		if m.Client != kafka.DefaultClientID || !slices.Contains(m.Topics, s.config.Input) ||
-			m.Mark != "" && name != s.config.Name {
-			rest.Foreign = append(rest.Foreign, m)
-			continue
-		}
-		texts = append(texts, fmt.Sprintf("group %q has a member of another version of Oriel, %v: end the older one when all of "+
-			"the newer ones are up", s.config.Group, m))
-		rest.Free = slices.DeleteFunc(rest.Free, func(p int32) bool { return slices.Contains(m.Partitions, p) })
-	}
-	return rest, texts
 }
 
 // memberProblems describes the foreign members of a group, and the partitions that no member of the deployment has. A

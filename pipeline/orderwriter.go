@@ -85,8 +85,9 @@ func (w OrderWriter) write(ctx context.Context, o changelog.Ordered) error {
 		}
 	})
 	err := order.Sequencer{
-		Client: d.Client, Log: order.Log{Key: o.Key, Topic: d.Topics.Order.ID, Input: d.Topics.Input.ID},
-		Order: d.Topics.Order, Input: d.Topics.Input, Interval: d.Config.CommitInterval, At: o.At, Start: o.Start,
+		Client: d.Client, Log: order.Log{Key: o.Key, Topic: d.Topics.Order.ID, Input: d.Topics.Input.ID, ByClock: o.At.Clock},
+		Order: d.Topics.Order, Input: d.Topics.Input, Interval: d.Config.CommitInterval,
+		Grace: d.Config.StepGrace, At: o.At, Start: o.Start,
 		Appended: w.Appended,
 		Refused:  func(total int) { w.Note(refusedRecords(total)) },
 	}.Run(work)

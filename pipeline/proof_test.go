@@ -23,7 +23,7 @@ func TestConstantsOfEndsAreListed(t *testing.T) {
 	for _, file := range []string{
 		"ahead.go", "compute.go", "task.go", "deployment/memory.go", "streams/ahead.go", "streams/walk.go",
 		"transaction/builder.go", "transaction/transaction.go", "kafka/fetch/batch.go", "kafka/memory/budget.go",
-		"kafka/memory/buffers.go", "kafka/fetch/delivery.go", "kafka/fetch/reader.go", "kafka/fetch/room.go",
+		"kafka/memory/buffers.go", "kafka/fetch/delivery.go", "kafka/fetch/reader.go",
 		"kafka/records/unpack.go", "order/record.go", "order/plan.go", "order/tick.go", "order/sequencer.go",
 	} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)

@@ -29,7 +29,7 @@ func (t *task) keepOrder(
 	if !s.config.WholeTopic() {
 		return func(state.Position) {}
 	}
-	log := order.Log{Key: o.OrderKey, Topic: s.topics.Order.ID, Input: o.Position.Topic}
+	log := order.LogOf(o.OrderKey, o.Position.Order, o.Position.Topic)
 	if !s.config.OtherSequencer {
 		at := o.Position.Order.Clone()
 		working.Go(func() {
@@ -51,7 +51,7 @@ func (t *task) sequencer(log order.Log, at, start *state.Ordered) order.Sequence
 	s := t.service
 	return order.Sequencer{
 		Client: s.client, Log: log, Order: s.topics.Order, Input: s.topics.Input, Interval: s.config.CommitInterval,
-		At: at, Start: start,
+		Grace: s.config.StepGrace, At: at, Start: start,
 	}
 }
 
@@ -64,7 +64,7 @@ func (t *task) trim(work context.Context, log order.Log, committed *atomic.Point
 		_, err := trimmer.Trim(work, committed.Load().Next)
 		if _, lacks := errors.AsType[*kafka.DeniedError](err); lacks && !denied {
 			denied = true
-			s.listener.Note(t.partition, fmt.Sprintf("the order log cannot be trimmed, so it grows: %v", err))
+			s.listener.Note(t.partition, "the order log cannot be trimmed, so it grows", fmt.Sprintf(": %v", err))
 		}
 	}
 }

@@ -16,7 +16,9 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/takeover"
+	"oriel/pipeline/userindex"
 	"oriel/state"
+	"oriel/state/keys"
 )
 
 // Service runs the streams that the group assigns to this process.
@@ -25,14 +27,13 @@ type Service struct {
 	model    streams.Model
 	client   *kafka.Client
 	topics   deployment.Topics
-	master   *state.MasterKey
+	master   *keys.MasterKey
 	store    state.Store
 	listener notice.Listener
 
-	users      userIndex
+	users      userindex.Index
 	foreign    []string     // foreign members at the last check; only the checking goroutine uses them
 	problems   []string     // the group's problems at the last check; only the checking goroutine uses them
-	others     []string     // members of other versions at the last check; only the checking goroutine uses them
 	idle       staleShares  // only the checking goroutine uses it
 	inputs     atomic.Int32 // number of input partitions at the last check of the topics
 	streams    atomic.Int32 // number of streams of the input at the last check
@@ -49,8 +50,9 @@ func NewService(
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Offsets == nil && c.Start != deployment.StartEarliest && c.Start != deployment.StartLatest {
-		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest, and no offsets", c.Start)
+	named := c.Offsets != nil || !c.Begin.IsZero()
+	if !named && c.Start != deployment.StartEarliest && c.Start != deployment.StartLatest {
+		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest, no offsets and no time", c.Start)
 	}
 	if err := errors.Join(m.Validate(), fits(c, m)); err != nil {
 		return nil, err
@@ -67,6 +69,11 @@ func newService(d changelog.Deployment, store state.Store, l notice.Listener) *S
 	return &Service{
 		config: d.Config, model: d.Model, client: d.Client, topics: d.Topics, master: d.Master, store: store, listener: l,
 	}
+}
+
+// deployment returns the deployment that the service was made for.
+func (s *Service) deployment() changelog.Deployment {
+	return changelog.Deployment{Client: s.client, Config: s.config, Topics: s.topics, Model: s.model, Master: s.master}
 }
 
 // fits returns an error if a configuration names topics for another operator, because readers of a topic were granted
@@ -120,7 +127,7 @@ func (s *Service) serve(ctx context.Context, group *group.Member) error {
 		case notice.Kind(err) == notice.Stopped:
 			return err
 		default:
-			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again")
+			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again", "")
 			if retry.Wait(ctx) != nil {
 				return nil
 			}
@@ -211,7 +218,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)
-			defer s.users.leave(p) // a stopped or retried partition must still remember its users
+			defer s.users.Leave(p) // a stopped or retried partition must still remember its users
 			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {
@@ -272,7 +279,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 			if !doubted {
 				doubted = true
-				t.service.listener.Note(t.partition, "the brokers say that a topic or a partition is gone; the service asks again before it stops")
+				t.service.listener.Note(t.partition, "the brokers say that a topic or a partition is gone; the service asks again before it stops", "")
 			}
 			t.service.listener.State(t.partition, notice.Restoring)
 			if t.service.beforeNextLook(ctx) != nil {

@@ -12,6 +12,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
+	"oriel/state/frame"
 )
 
 // A process to which the group assigns no stream stands by if the deployment has one stream. Its local store then
@@ -47,7 +48,7 @@ func (s *Service) standBy(ctx context.Context) {
 		}
 		if text := err.Error(); notice.Kind(err) == notice.Stopped && text != reported {
 			reported = text
-			s.listener.Note(0, "standing by, this process cannot follow the changelog, and tries again: "+text)
+			s.listener.Note(0, "standing by, this process cannot follow the changelog, and tries again", ": "+text)
 		}
 		if errors.Is(err, state.ErrFailed) || retry.Wait(ctx) != nil {
 			return
@@ -62,21 +63,21 @@ func (s *Service) writeOrder(ctx context.Context) {
 		return
 	}
 	err := OrderWriter{
-		Deployment: changelog.Deployment{Client: s.client, Config: s.config, Topics: s.topics, Master: s.master},
-		Note:       func(text string) { s.listener.Note(0, text) },
+		Deployment: s.deployment(),
+		Note:       func(text string) { s.listener.Note(0, text, "") },
 		Retried:    func(error) {},
 		Appended:   func(int, int64) {},
 	}.Run(ctx)
 	if ctx.Err() == nil {
-		s.listener.Note(0, "standing by, this process cannot write the order any more: "+err.Error())
+		s.listener.Note(0, "standing by, this process cannot write the order any more", ": "+err.Error())
 	}
 }
 
 // follow updates the local store from the changelog, reports that it is warm, and keeps it up to date.
 func (s *Service) follow(ctx context.Context, p int32, warm func()) error {
 	local, err := s.store.Load(p)
-	if errors.Is(err, state.ErrCorrupt) {
-		s.listener.Note(p, "the local state is damaged; the process sets the files aside and restores the state from the changelog")
+	if errors.Is(err, frame.ErrCorrupt) {
+		s.listener.Note(p, "the local state is damaged; the process sets the files aside and restores the state from the changelog", "")
 		local = nil
 	} else if err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)

@@ -50,10 +50,11 @@ func (t *task) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.service.users.enter(t.partition, o.Stream); err != nil {
+	if err := t.service.users.Enter(t.partition, o.Stream); err != nil {
 		return err
 	}
-	t.service.listener.Holds(t.partition, len(o.Stream.AppendState(nil)))
+	state, users := len(o.Stream.AppendState(nil)), o.Stream.Grown()
+	t.service.listener.Holds(t.partition, state, users)
 	t.service.listener.Proves(t.partition, o.Stream.Guarantee())
 	t.service.listener.State(t.partition, notice.Running)
 	work, fail := context.WithCancelCause(ctx)
@@ -89,6 +90,10 @@ func (t *task) run(ctx context.Context) error {
 			err := committer.Commit(commits, tx)
 			if err == nil {
 				committed(tx.Position)
+				if users != tx.Remembers {
+					users = tx.Remembers
+					t.service.listener.Holds(t.partition, state, users)
+				}
 			} else {
 				fail(err)
 			}
@@ -99,6 +104,7 @@ func (t *task) run(ctx context.Context) error {
 		Builder:   t.builder(o),
 		partition: t.partition, interval: t.service.config.CommitInterval, ordered: t.service.config.WholeTopic(),
 		filled: filled, free: free, memory: t.memory, input: t.service.config.TransactionBytes,
+		clock: t.service.model.Clock, delay: t.service.config.StepDelay,
 	}
 	stopped := compute.run(work, batches)
 	close(filled)
@@ -206,11 +212,12 @@ func (t *task) mergeNotices() (n merge.Notices, ended func()) {
 				awaited = input
 			}
 		},
+		Void: func(last time.Duration) { t.service.listener.Void(t.partition, last) },
 		Refused: func(record int64) {
 			t.service.listener.Refused(t.partition)
 			refused.Do(func() {
 				t.service.listener.Note(t.partition, fmt.Sprintf(
-					"the order log has a record at offset %d that this deployment did not write: every process ignores this record", record))
+					"the order log has a record at offset %d that this deployment did not write: every process ignores this record", record), "")
 			})
 		},
 	}

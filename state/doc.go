@@ -1,10 +1,12 @@
 // Package state keeps the private state that a stream must remember. It seals the state of a machine for the changelog,
-// and wraps the keys for sealing. Package local holds a local copy of the records.
+// and wraps the keys for sealing. Package frame has the parts that all records share, package keys the secrets, and
+// package local a local copy of the records.
 //
 //	manifest     one clear-text configuration per deployment, with the wrapped name key; on each changelog partition
 //	incarnation  a stream's life: public facts, frozen params, and the seal key wrapped by the master key
 //	sealed state position (clear, authenticated) and machine state (encrypted); fixed width, rewritten at each commit
 //	part         a slice of a sealed state that is larger than MaxValue
+//	users        ids of a period's users, in sealed parts that a state counts; deleted when the period has ended
 //	schemas      the writers' schemas that decode events: clear, and authenticated
 //	amendment    public settings that were appended to the params of a stream: clear, and authenticated
 //
@@ -16,15 +18,14 @@
 // the noise chain is never published, not even wrapped. So a leaked master key opens states, but cannot recompute noise
 // of the past.
 //
-// Every record starts with a format byte and a kind byte and ends with a CRC-32C. The AEAD protects a record; the
-// checksum only distinguishes a damaged record (ErrCorrupt) from a record of another owner (ErrForeign) and from a
-// wrong key (ErrWrongKey), because each needs a different remedy. Integers are little-endian; variable fields follow
-// their length as four bytes. The bytes of each format are in testdata and must not change.
+// The AEAD protects a record; its checksum only distinguishes a damaged record (ErrCorrupt) from a record of another
+// owner (ErrForeign) and from a wrong key (ErrWrongKey), because each needs a different remedy. DESIGN.md lists the
+// formats, and testdata has bytes of each.
 //
 // Duties of the caller:
 //
 //  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use.
-//  2. A machine state of constant length, because the width of a record must not reveal its content.
+//  2. A machine state whose length is public, because the width of a record must not reveal its content.
 //
 // Cost: sealing is one pass of XChaCha20-Poly1305 and one allocation.
 package state

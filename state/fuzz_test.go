@@ -5,16 +5,19 @@ import (
 	"reflect"
 	"runtime"
 	"testing"
+
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
 // closed returns b unchanged, and b with a correct checksum, because otherwise a fuzz test would never pass the
 // checksum.
 func closed(b []byte) [][]byte {
 	whole := bytes.Clone(b)
-	if len(whole) > checksumSize {
-		whole = whole[:len(whole)-checksumSize]
+	if len(whole) > frame.ChecksumSize {
+		whole = whole[:len(whole)-frame.ChecksumSize]
 	}
-	return [][]byte{b, appendChecksum(whole, 0)}
+	return [][]byte{b, frame.AppendChecksum(whole, 0)}
 }
 
 // refuse checks that no value is returned together with an error.
@@ -29,7 +32,7 @@ func refuse(t *testing.T, err error, value any) {
 // value.
 func FuzzOpenManifest(f *testing.F) {
 	f.Add(testManifest().seal(testMaster(), testNonce()))
-	f.Add([]byte{format2, byte(KindManifest)})
+	f.Add(frame.AppendHeader(nil, frame.KindManifest))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			m, err := OpenManifest(b, testMaster())
@@ -67,10 +70,11 @@ func FuzzOpenIncarnation(f *testing.F) {
 // bytes.
 func FuzzSealerOpen(f *testing.F) {
 	f.Add(testSealer(f).seal(nil, testNonce(), testPosition(), fill(40, 0)))
-	f.Add(testSealer(f).seal(nil, testNonce(), Position{}, nil))
+	f.Add(testSealer(f).seal(nil, testNonce(), Position{Semantics: 1}, nil))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{Semantics: 2}, nil))
-	f.Add(testSealer(f).seal(nil, testNonce(), Position{Owes: true}, nil))
+	f.Add(testSealer(f).seal(nil, testNonce(), Position{Owes: true, Semantics: 1}, nil))
 	f.Add(testSealer(f).seal(nil, testNonce(), wholePosition(), nil))
+	f.Add(testSealer(f).seal(nil, testNonce(), clockPosition(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			s := testSealer(t)
@@ -79,14 +83,8 @@ func FuzzSealerOpen(f *testing.F) {
 				refuse(t, err, p)
 				continue
 			}
-			header := sealedHeader
-			if b[0] > format1 {
-				header += semanticsSize
-			}
-			if b[0] == format4 {
-				header += 1 + len(appendOrdered(nil, p.Order))
-			}
-			if again := s.seal(nil, nonce(b[header:]), p, machine); !bytes.Equal(again, b) {
+			header := sealedHeader - 1 + len(appendOrdered(nil, p.Order))
+			if again := s.seal(nil, keys.Nonce(b[header:]), p, machine); !bytes.Equal(again, b) {
 				t.Fatal("roundtrip gives other bytes")
 			}
 		}
@@ -97,7 +95,8 @@ func FuzzSealerOpen(f *testing.F) {
 func FuzzOpenStatuses(f *testing.F) {
 	f.Add(testSealer(f).sealStatuses(nil, testNonce(), testRow(40)))
 	f.Add(testSealer(f).sealStatuses(nil, testNonce(), mergedRow()))
-	least := StatusRow{To: 1, Statuses: []byte{0}, Stretches: []Stretch{{0, 0, 1}}}
+	f.Add(testSealer(f).sealStatuses(nil, testNonce(), emptyRow()))
+	least := StatusRow{To: Place{Next: 1}, Statuses: []byte{0}, Stretches: []Stretch{{0, 0, 1}}}
 	f.Add(testSealer(f).sealStatuses(nil, testNonce(), least))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
@@ -107,7 +106,7 @@ func FuzzOpenStatuses(f *testing.F) {
 				refuse(t, err, row)
 				continue
 			}
-			n := nonce(b[len(b)-(rowOverhead-rowHeader)-len(row.Statuses):])
+			n := keys.Nonce(b[len(b)-(rowOverhead-rowHeader)-len(row.Statuses):])
 			if again := s.sealStatuses(nil, n, row); !bytes.Equal(again, b) {
 				t.Fatal("roundtrip gives other bytes")
 			}
@@ -144,17 +143,20 @@ func FuzzJoin(f *testing.F) {
 // has.
 func TestOpenAllocatesNoMoreThanItIsGiven(t *testing.T) {
 	huge := []byte{0xff, 0xff, 0xff, 0xff}
-	manifest := append(append([]byte{format2, byte(KindManifest)}, make([]byte, 32)...), huge...)
-	incarnation := append(append([]byte{format1, byte(KindIncarnation)}, make([]byte, 48)...), huge...)
-	state := append(append([]byte{format1, byte(KindState)}, make([]byte, sealedHeader-6)...), huge...)
-	row := append(append([]byte{format2, byte(KindStatuses)}, make([]byte, rowHeader-2)...), huge...)
-	part := append(append([]byte{format1, byte(KindPart), 0, 255}, huge...), make([]byte, 32)...)
+	manifest := append(frame.AppendHeader(nil, frame.KindManifest), append(make([]byte, 32), huge...)...)
+	incarnation := append(frame.AppendHeader(nil, frame.KindIncarnation), append(make([]byte, 48), huge...)...)
+	state := append(frame.AppendHeader(nil, frame.KindState), append(make([]byte, sealedHeader-6), huge...)...)
+	row := append(frame.AppendHeader(nil, frame.KindStatuses), append(make([]byte, rowHeader-6), huge...)...)
+	part := append(append(frame.AppendHeader(nil, frame.KindPart), 0, 255, 0xff, 0xff, 0xff, 0xff), make([]byte, 32)...)
 	for name, open := range map[string]func() error{
-		"manifest":    func() error { _, err := OpenManifest(appendChecksum(manifest, 0), testMaster()); return err },
-		"incarnation": func() error { _, err := OpenIncarnation(appendChecksum(incarnation, 0), testMaster()); return err },
-		"state":       func() error { _, _, err := testSealer(t).Open(appendChecksum(state, 0)); return err },
-		"row":         func() error { _, err := testSealer(t).OpenStatuses(appendChecksum(row, 0)); return err },
-		"part":        func() error { _, err := Join([][]byte{appendChecksum(part, 0)}); return err },
+		"manifest": func() error { _, err := OpenManifest(frame.AppendChecksum(manifest, 0), testMaster()); return err },
+		"incarnation": func() error {
+			_, err := OpenIncarnation(frame.AppendChecksum(incarnation, 0), testMaster())
+			return err
+		},
+		"state": func() error { _, _, err := testSealer(t).Open(frame.AppendChecksum(state, 0)); return err },
+		"row":   func() error { _, err := testSealer(t).OpenStatuses(frame.AppendChecksum(row, 0)); return err },
+		"part":  func() error { _, err := Join([][]byte{frame.AppendChecksum(part, 0)}); return err },
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

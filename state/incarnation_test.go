@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
 // TestInitialKeyDependsOnEveryField changes every field. If fields were concatenated ambiguously or left out, two
@@ -36,7 +39,7 @@ func TestInitialKeyDependsOnEveryField(t *testing.T) {
 		seen[k] = name
 	}
 	i := testIncarnation()
-	i.SealKey, i.KeyVersion, i.Start = Secret{}, 0, 0
+	i.SealKey, i.KeyVersion, i.Start = keys.Secret{}, 0, 0
 	if i.InitialKey(secret) != testIncarnation().InitialKey(secret) {
 		t.Error("the initial key depends on the seal key, its version or the start")
 	}
@@ -46,10 +49,11 @@ func TestInitialKeyDependsOnEveryField(t *testing.T) {
 }
 
 func TestNameKeySeparatesKindsAndStreams(t *testing.T) {
-	k, other := testManifest().NameKey, NameKey(fill(32, 51))
+	k, other := testManifest().NameKey, keys.NameKey(fill(32, 51))
 	keys := [][]byte{
-		k.Key(KindState, "0"), k.Key(KindIncarnation, "0"), k.Key(KindState, "00"), k.Key(KindState, ""),
-		other.Key(KindState, "0"),
+		k.Key(frame.KindState, "0"), k.Key(frame.KindIncarnation, "0"), k.Key(frame.KindState, "00"),
+		k.Key(frame.KindState, ""),
+		other.Key(frame.KindState, "0"),
 	}
 	for i, a := range keys {
 		if len(a) != 32 {
@@ -63,8 +67,8 @@ func TestNameKeySeparatesKindsAndStreams(t *testing.T) {
 
 func TestIncarnationWithoutSealKeyHasNoSealer(t *testing.T) {
 	i := testIncarnation()
-	i.SealKey = Secret{}
-	if _, err := i.Sealer(); !errors.Is(err, ErrWrongKey) {
+	i.SealKey = keys.Secret{}
+	if _, err := i.Sealer(); !errors.Is(err, keys.ErrWrongKey) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,26 +1,27 @@
 package state
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"io"
+	"strings"
+
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
 // Manifest holds the facts on which all members of a deployment must agree. One is written to each changelog partition
 // before any stream is opened; a member with another configuration refuses to run.
 //
-//	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ semantics u32 ‖ input id 16 ‖ input name var [‖ texts var]
+//	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ semantics u32 ‖ input id 16 ‖ input name var ‖ texts var
 //	‖ nonce 24 ‖ key check 16 ‖ wrapped name key 48 ‖ CRC-32C u32
-//
-// The texts are in format 3 alone; without texts a manifest has format 2.
 type Manifest struct {
-	Config    string  // canonical configuration, lines NAME=value; stored in clear, because settings are public
-	Texts     string  // texts of values that Config has as digests, in the form of AppendText; only errors show them
-	Semantics uint32  // semantics version of the program that wrote the manifest, from 1
-	Input     Input   // the topic of the deployment's events
-	NameKey   NameKey // hides stream names in keys of topics and stores; stored encrypted under the master key
+	Config    string       // canonical configuration, lines NAME=value; stored in clear, because settings are public
+	Texts     string       // texts of values that Config has as digests, in the form of AppendText; only errors show them
+	Semantics uint32       // semantics version of the program that wrote the manifest, from 1
+	Input     Input        // the topic of the deployment's events
+	NameKey   keys.NameKey // hides stream names in keys of topics and stores; stored encrypted under the master key
 }
 
 // Input is an input topic: its name, and the id that it keeps until it is deleted.
@@ -37,90 +38,120 @@ func ManifestKey() []byte { return []byte("oriel/manifest") }
 func EndedKey() []byte { return []byte("oriel/ended") }
 
 // Seal returns the record. Two calls give records with different nonces. The name key is bound to the configuration.
-func (m Manifest) Seal(master *MasterKey) []byte { return m.seal(master, newNonce()) }
+func (m Manifest) Seal(master *keys.MasterKey) []byte { return m.seal(master, keys.NewNonce()) }
 
-func (m Manifest) seal(master *MasterKey, n nonce) []byte {
+func (m Manifest) seal(master *keys.MasterKey, n keys.Nonce) []byte {
 	hash := sha256.Sum256([]byte(m.Config))
-	format := byte(format2)
-	if m.Texts != "" {
-		format = format3
-	}
-	b := append([]byte(nil), format, byte(KindManifest))
+	b := frame.AppendHeader(nil, frame.KindManifest)
 	b = append(b, hash[:]...)
-	b = appendVariable(b, m.Config)
+	b = frame.AppendVariable(b, m.Config)
 	b = binary.LittleEndian.AppendUint32(b, m.Semantics)
 	b = append(b, m.Input.ID[:]...)
-	b = appendVariable(b, m.Input.Name)
-	if format == format3 {
-		b = appendVariable(b, m.Texts)
-	}
-	b = master.wrap(b, n, Secret(m.NameKey))
-	return appendChecksum(b, 0)
+	b = frame.AppendVariable(b, m.Input.Name)
+	b = frame.AppendVariable(b, m.Texts)
+	b = master.Wrap(b, n, keys.Secret(m.NameKey))
+	return frame.AppendChecksum(b, 0)
 }
 
 // OpenManifest opens a record that Seal made with the same master key. Errors: ErrFormat, ErrCorrupt, ErrWrongKey.
-func OpenManifest(b []byte, master *MasterKey) (Manifest, error) {
-	r, err := unframe(b, KindManifest)
+func OpenManifest(b []byte, master *keys.MasterKey) (Manifest, error) {
+	r, err := frame.Open(b, frame.KindManifest)
 	if err != nil {
 		return Manifest{}, err
 	}
-	hash, config := r.array32(), r.variable()
+	hash, config := r.Array32(), r.Variable()
 	m := Manifest{Config: string(config)}
-	m.Semantics, m.Input = r.uint32(), Input{ID: r.array16(), Name: string(r.variable())}
-	if r.format == format3 {
-		m.Texts = string(r.variable())
+	m.Semantics, m.Input = r.Uint32(), Input{ID: r.Array16(), Name: string(r.Variable())}
+	m.Texts = string(r.Variable())
+	if r.Bad || m.Semantics < 1 {
+		return Manifest{}, frame.Malformed(frame.KindManifest)
 	}
-	if r.bad || m.Semantics < 1 {
-		return Manifest{}, malformed(KindManifest)
-	}
-	key, err := master.unwrap(&r, KindManifest)
+	key, err := master.Unwrap(&r, frame.KindManifest)
 	if err != nil {
 		return Manifest{}, err
 	}
 	if hash != sha256.Sum256(config) {
-		return Manifest{}, fmt.Errorf("%w: configuration of the manifest does not match its hash", ErrCorrupt)
+		return Manifest{}, fmt.Errorf("%w: configuration of the manifest does not match its hash", frame.ErrCorrupt)
 	}
-	m.NameKey = NameKey(key)
+	m.NameKey = keys.NameKey(key)
 	return m, nil
 }
 
-// NameKey is the key under which stream names are hashed. It prints as "[redacted]", see Secret, because with it names
-// in a copied topic or store could be tested by guessing.
-type NameKey [32]byte
-
-// NewNameKey draws a name key from crypto/rand. A deployment has one name key for life.
-func NewNameKey() NameKey { return NameKey(NewSecret()) }
-
-// Key returns the 32-byte key, in topics and stores, of a stream's record of this kind: HMAC-SHA-256(k, "oriel name" ‖
-// kind u8 ‖ stream).
-func (k NameKey) Key(kind Kind, stream string) []byte {
-	key := k.derive("oriel name" + string([]byte{byte(kind)}) + stream)
-	return key[:]
+// Identity identifies the deployment to which a local store belongs.
+//
+//	format u8 ‖ kind u8 ‖ topic 16 ‖ cluster var ‖ name var ‖ CRC-32C u32
+type Identity struct {
+	Cluster string   // Kafka cluster id
+	Name    string   // the deployment's name
+	Topic   [16]byte // UUID of the input topic
 }
 
-// Users returns the secret under which user ids are hashed, one for all streams: HMAC-SHA-256(k, "oriel users").
-func (k NameKey) Users() [32]byte { return k.derive("oriel users") }
-
-// Order returns the key that authenticates the records of the order log: HMAC-SHA-256(k, "oriel order").
-func (k NameKey) Order() [32]byte { return k.derive("oriel order") }
-
-// Schemas returns the key that authenticates frozen schemas: HMAC-SHA-256(k, "oriel schemas").
-func (k NameKey) Schemas() [32]byte { return k.derive("oriel schemas") }
-
-func (k NameKey) derive(label string) [32]byte {
-	h := hmac.New(sha256.New, k[:])
-	_, _ = io.WriteString(h, label)
-	return [32]byte(h.Sum(nil))
+// Append appends the identity as a record.
+func (i Identity) Append(dst []byte) []byte {
+	start := len(dst)
+	dst = frame.AppendHeader(dst, frame.KindIdentity)
+	dst = append(dst, i.Topic[:]...)
+	dst = frame.AppendVariable(dst, i.Cluster)
+	dst = frame.AppendVariable(dst, i.Name)
+	return frame.AppendChecksum(dst, start)
 }
 
-// String hides the content.
-func (NameKey) String() string { return redacted }
+// ParseIdentity parses a record that Append wrote.
+func ParseIdentity(b []byte) (Identity, error) {
+	r, err := frame.Open(b, frame.KindIdentity)
+	if err != nil {
+		return Identity{}, err
+	}
+	i := Identity{Topic: r.Array16(), Cluster: string(r.Variable()), Name: string(r.Variable())}
+	if !r.Done() {
+		return Identity{}, frame.Malformed(frame.KindIdentity)
+	}
+	return i, nil
+}
 
-// GoString hides the content.
-func (NameKey) GoString() string { return redacted }
+// Compare returns an error if the stored identity differs from this process's own. The error names the difference and
+// the remedy.
+func (i Identity) Compare(own Identity, dir string) error {
+	var differs []string
+	if i.Cluster != own.Cluster {
+		differs = append(differs, fmt.Sprintf("cluster %q, not %q", i.Cluster, own.Cluster))
+	}
+	if i.Name != own.Name {
+		differs = append(differs, fmt.Sprintf("name %q, not %q", i.Name, own.Name))
+	}
+	if i.Topic != own.Topic {
+		differs = append(differs, fmt.Sprintf("input topic %x, not %x", i.Topic, own.Topic))
+	}
+	if differs == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: directory %s holds the state of %s; give this deployment a directory of its own, or remove this one if nothing uses it",
+		frame.ErrForeign, dir, strings.Join(differs, ", "))
+}
 
-// Format hides the content, whatever the verb.
-func (NameKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+// Store is the local copy of the changelog: per partition, the newest record of each key. A take-over reads it, and
+// each commit updates it AFTER its Kafka transaction has ended. Package local implements it on disk.
+type Store interface {
+	// Load returns the records of a partition, sorted by key. After ErrCorrupt the caller must restore them from the
+	// changelog with Replace.
+	Load(partition int32) ([]Record, error)
+	// Follow writes records, which replace those of equal key, all or none. It may wait while the disk is full.
+	Follow(partition int32, records []Record) error
+	// Replace replaces all records of a partition, all or none.
+	Replace(partition int32, records []Record) error
+	// MayHaveLost reports whether files of an earlier process could not be used. They may have held any partition.
+	MayHaveLost() bool
+}
 
-// MarshalJSON hides the content.
-func (NameKey) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+// Errors of a local store. A caller distinguishes them with errors.Is.
+var (
+	// ErrLocked means that another process, or another Store of this process, has the directory open.
+	ErrLocked = errors.New("state: directory in use")
+	// ErrFailed means that the local store cannot continue until the process restarts. Nothing is lost, because the
+	// changelog has everything.
+	ErrFailed = errors.New("state: local store failed")
+)
+
+// Record is one record of a partition. Its key is the changelog's: a hash, see keys.NameKey.Key, or the key of a
+// Segment. A nil value deletes the record of its key.
+type Record struct{ Key, Value []byte }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+
+	"oriel/state/frame"
 )
 
 // MaxValue is the largest value that is written to a topic as one record: 1 MiB, a broker's default limit, less 64 KiB
@@ -12,7 +14,7 @@ const MaxValue = 1<<20 - 64<<10
 
 const (
 	partHeader   = 2 + 1 + 1 + 4 + sha256.Size
-	partOverhead = partHeader + checksumSize
+	partOverhead = partHeader + frame.ChecksumSize
 	partData     = MaxValue - partOverhead
 	maxParts     = 255 // because the part's index is one byte of its content and of its key's suffix
 )
@@ -38,11 +40,11 @@ func Parts(value []byte) [][]byte {
 	for index := range count {
 		data := value[index*partData : min((index+1)*partData, len(value))]
 		b := make([]byte, 0, len(data)+partOverhead)
-		b = append(appendHeader(b, KindPart), byte(index), byte(count))
+		b = append(frame.AppendHeader(b, frame.KindPart), byte(index), byte(count))
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(value)))
 		b = append(b, digest[:]...)
 		b = append(b, data...)
-		parts = append(parts, appendChecksum(b, 0))
+		parts = append(parts, frame.AppendChecksum(b, 0))
 	}
 	return parts
 }
@@ -61,7 +63,7 @@ func PartKey(key []byte, index int) []byte {
 
 // PartCount returns the number of parts of a state, given the first part, so that the caller knows which keys to read.
 func PartCount(first []byte) (int, error) {
-	if len(first) < 2 || Kind(first[1]) != KindPart {
+	if len(first) < 2 || frame.Kind(first[1]) != frame.KindPart {
 		return 1, nil // an unsplit record; if it is no state, Sealer.Open reports it
 	}
 	p, err := parsePart(first)
@@ -71,14 +73,14 @@ func PartCount(first []byte) (int, error) {
 // Join reverses Parts. It must get all parts of one state, in order. Errors: ErrFormat, ErrCorrupt.
 func Join(parts [][]byte) ([]byte, error) {
 	if len(parts) == 0 {
-		return nil, fmt.Errorf("%w: sealed state without parts", ErrCorrupt)
+		return nil, fmt.Errorf("%w: sealed state without parts", frame.ErrCorrupt)
 	}
 	if count, err := PartCount(parts[0]); err != nil {
 		return nil, err
 	} else if count != len(parts) {
-		return nil, fmt.Errorf("%w: sealed state has %d parts, found %d", ErrCorrupt, count, len(parts))
+		return nil, fmt.Errorf("%w: sealed state has %d parts, found %d", frame.ErrCorrupt, count, len(parts))
 	}
-	if len(parts) == 1 && (len(parts[0]) < 2 || Kind(parts[0][1]) != KindPart) {
+	if len(parts) == 1 && (len(parts[0]) < 2 || frame.Kind(parts[0][1]) != frame.KindPart) {
 		return parts[0], nil
 	}
 	var first part
@@ -92,12 +94,12 @@ func Join(parts [][]byte) ([]byte, error) {
 			first = p
 		}
 		if p.index != index || p.count != first.count || p.length != first.length || p.digest != first.digest {
-			return nil, fmt.Errorf("%w: part %d of %d is not of the same sealed state", ErrCorrupt, index, len(parts))
+			return nil, fmt.Errorf("%w: part %d of %d is not of the same sealed state", frame.ErrCorrupt, index, len(parts))
 		}
 		whole = append(whole, p.data...)
 	}
 	if len(whole) != first.length || sha256.Sum256(whole) != first.digest {
-		return nil, fmt.Errorf("%w: parts do not add up to their sealed state", ErrCorrupt)
+		return nil, fmt.Errorf("%w: parts do not add up to their sealed state", frame.ErrCorrupt)
 	}
 	return whole, nil
 }
@@ -110,15 +112,15 @@ type part struct {
 
 // parsePart also checks that the part has the length that Parts gives it, which bounds the memory that Join allocates.
 func parsePart(b []byte) (part, error) {
-	r, err := unframe(b, KindPart)
+	r, err := frame.Open(b, frame.KindPart)
 	if err != nil {
 		return part{}, err
 	}
-	p := part{index: int(r.uint8()), count: int(r.uint8()), length: int(r.uint32()), digest: r.array32(), data: r.rest()}
+	p := part{index: int(r.Uint8()), count: int(r.Uint8()), length: int(r.Uint32()), digest: r.Array32(), data: r.Rest()}
 	switch {
-	case r.bad, p.length <= MaxValue, p.count != (p.length+partData-1)/partData, p.index >= p.count,
+	case r.Bad, p.length <= MaxValue, p.count != (p.length+partData-1)/partData, p.index >= p.count,
 		len(p.data) != min(partData, p.length-p.index*partData):
-		return part{}, malformed(KindPart)
+		return part{}, frame.Malformed(frame.KindPart)
 	}
 	return p, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"oriel/state/frame"
 )
 
 func TestPartsJoin(t *testing.T) {
@@ -46,7 +48,7 @@ func TestPartsOfTwoStatesNeverJoin(t *testing.T) {
 	}
 	flipped := bytes.Clone(a[1])
 	flipped[partHeader] ^= 1
-	forged := appendChecksum(bytes.Clone(flipped[:len(flipped)-checksumSize]), 0)
+	forged := frame.AppendChecksum(bytes.Clone(flipped[:len(flipped)-frame.ChecksumSize]), 0)
 	for name, parts := range map[string][][]byte{
 		"one of another": {a[0], b[1], a[2], a[3]},
 		"swapped":        {a[0], a[2], a[1], a[3]},
@@ -60,11 +62,11 @@ func TestPartsOfTwoStatesNeverJoin(t *testing.T) {
 		"none":           nil,
 		"a whole one":    {joined, a[1]},
 	} {
-		if got, err := Join(parts); !errors.Is(err, ErrCorrupt) || got != nil {
+		if got, err := Join(parts); !errors.Is(err, frame.ErrCorrupt) || got != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := testSealer(t).Open(a[0]); !errors.Is(err, ErrFormat) {
+	if _, _, err := testSealer(t).Open(a[0]); !errors.Is(err, frame.ErrFormat) {
 		t.Errorf("a part as a state: %v", err)
 	}
 }

@@ -1,12 +1,11 @@
 package state
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
+
+	"oriel/state/frame"
 )
 
 // Schemas are the writers' schemas by which a stream decodes its events, each with its id in a registry, in the order
@@ -72,14 +71,14 @@ func (s Schemas) Seal(key [32]byte, stream string) []byte {
 	if !s.valid() {
 		panic("BUG: state: schemas that no record can hold")
 	}
-	b := appendHeader(nil, KindSchemas)
+	b := frame.AppendHeader(nil, frame.KindSchemas)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(s)))
 	for _, schema := range s {
 		b = binary.LittleEndian.AppendUint32(b, schema.ID)
-		b = appendVariable(b, schema.Text)
+		b = frame.AppendVariable(b, schema.Text)
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(schema.References)))
 		for _, r := range schema.References {
-			b = appendVariable(appendVariable(b, r.Name), r.Text)
+			b = frame.AppendVariable(frame.AppendVariable(b, r.Name), r.Text)
 		}
 		if schema.Since == nil {
 			b = append(b, map[bool]byte{false: 0, true: 2}[schema.LeftOut])
@@ -91,56 +90,41 @@ func (s Schemas) Seal(key [32]byte, stream string) []byte {
 			b = binary.LittleEndian.AppendUint64(b, uint64(since.Offset))
 		}
 	}
-	return appendChecksum(append(b, authenticate(key, stream, b)...), 0)
+	return frame.CloseAuthentic(b, key, stream)
 }
 
 // OpenSchemas opens a record that Seal made with the same key for the same stream. Errors: ErrFormat, ErrCorrupt,
 // ErrForeign.
 func OpenSchemas(b []byte, key [32]byte, stream string) (Schemas, error) {
-	r, err := unframe(b, KindSchemas)
+	r, err := frame.OpenAuthentic(b, frame.KindSchemas, key, stream)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.record) < 2+4+sha256.Size {
-		return nil, malformed(KindSchemas)
-	}
-	body, mac := r.record[:len(r.record)-sha256.Size], r.record[len(r.record)-sha256.Size:]
-	if !hmac.Equal(authenticate(key, stream, body), mac) {
-		return nil, fmt.Errorf("%w: schemas of another stream or deployment, or changed ones", ErrForeign)
-	}
-	r.record = body
-	schemas := r.schemas()
-	if r.bad || r.at != len(r.record) || !schemas.valid() {
-		return nil, malformed(KindSchemas)
+	schemas := readSchemas(&r)
+	if !r.Done() || !schemas.valid() {
+		return nil, frame.Malformed(frame.KindSchemas)
 	}
 	return schemas, nil
 }
 
-func authenticate(key [32]byte, stream string, body []byte) []byte {
-	h := hmac.New(sha256.New, key[:])
-	h.Write(appendVariable(nil, stream))
-	h.Write(body)
-	return h.Sum(nil)
-}
-
-func (r *reader) schemas() Schemas {
+func readSchemas(r *frame.Reader) Schemas {
 	var schemas Schemas
-	for n := r.uint32(); n > 0 && !r.bad; n-- {
-		s := Schema{ID: r.uint32(), Text: string(r.variable())}
-		for n := r.uint32(); n > 0 && !r.bad; n-- {
-			s.References = append(s.References, SchemaReference{string(r.variable()), string(r.variable())})
+	for n := r.Uint32(); n > 0 && !r.Bad; n-- {
+		s := Schema{ID: r.Uint32(), Text: string(r.Variable())}
+		for n := r.Uint32(); n > 0 && !r.Bad; n-- {
+			s.References = append(s.References, SchemaReference{string(r.Variable()), string(r.Variable())})
 		}
-		switch r.uint8() {
+		switch r.Uint8() {
 		case 0:
 		case 1:
 			s.Since = []SchemaSince{}
-			for n := r.uint32(); n > 0 && !r.bad; n-- {
-				s.Since = append(s.Since, SchemaSince{int32(r.uint32()), int64(r.uint64())})
+			for n := r.Uint32(); n > 0 && !r.Bad; n-- {
+				s.Since = append(s.Since, SchemaSince{int32(r.Uint32()), int64(r.Uint64())})
 			}
 		case 2:
 			s.LeftOut = true
 		default:
-			r.bad = true
+			r.Bad = true
 		}
 		schemas = append(schemas, s)
 	}

@@ -6,9 +6,12 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
-func schemasKey() [32]byte { return NameKey(fill(32, 7)).Schemas() }
+func schemasKey() [32]byte { return keys.NameKey(fill(32, 7)).Schemas() }
 
 func testSchemas() Schemas {
 	return Schemas{
@@ -23,8 +26,8 @@ func testSchemas() Schemas {
 }
 
 func TestGoldenBytesOfSchemas(t *testing.T) {
-	golden(t, "schemas-1.hex", testSchemas().Seal(schemasKey(), "orders"))
-	s, err := OpenSchemas(unhex(t, "schemas-1.hex"), schemasKey(), "orders")
+	golden(t, "schemas.hex", testSchemas().Seal(schemasKey(), "orders"))
+	s, err := OpenSchemas(unhex(t, "schemas.hex"), schemasKey(), "orders")
 	if err != nil || !reflect.DeepEqual(s, testSchemas()) {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -34,16 +37,17 @@ func TestGoldenBytesOfSchemas(t *testing.T) {
 // do not open.
 func TestSchemasAreThoseOfTheStream(t *testing.T) {
 	sealed := testSchemas().Seal(schemasKey(), "orders")
-	if s, err := OpenSchemas(sealed, schemasKey(), "order"); s != nil || !errors.Is(err, ErrForeign) {
+	if s, err := OpenSchemas(sealed, schemasKey(), "order"); s != nil || !errors.Is(err, frame.ErrForeign) {
 		t.Errorf("of another stream: %v, %v", s, err)
 	}
-	if s, err := OpenSchemas(sealed, NameKey(fill(32, 8)).Schemas(), "orders"); s != nil || !errors.Is(err, ErrForeign) {
+	other := keys.NameKey(fill(32, 8)).Schemas()
+	if s, err := OpenSchemas(sealed, other, "orders"); s != nil || !errors.Is(err, frame.ErrForeign) {
 		t.Errorf("of another deployment: %v, %v", s, err)
 	}
-	for i := 2; i < len(sealed)-checksumSize; i++ {
-		changed := bytes.Clone(sealed[:len(sealed)-checksumSize])
+	for i := 2; i < len(sealed)-frame.ChecksumSize; i++ {
+		changed := bytes.Clone(sealed[:len(sealed)-frame.ChecksumSize])
 		changed[i] ^= 1
-		if s, err := OpenSchemas(appendChecksum(changed, 0), schemasKey(), "orders"); s != nil || err == nil {
+		if s, err := OpenSchemas(frame.AppendChecksum(changed, 0), schemasKey(), "orders"); s != nil || err == nil {
 			t.Fatalf("byte %d changed: %v", i, s)
 		}
 	}
@@ -97,10 +101,10 @@ func TestSchemasThatNoRecordHolds(t *testing.T) {
 func FuzzOpenSchemas(f *testing.F) {
 	f.Add([]byte{})
 	whole := testSchemas().Seal(schemasKey(), "orders")
-	f.Add(whole[2 : len(whole)-checksumSize-32])
+	f.Add(whole[2 : len(whole)-frame.ChecksumSize-32])
 	f.Fuzz(func(t *testing.T, fields []byte) {
-		b := append(appendHeader(nil, KindSchemas), fields...)
-		b = appendChecksum(append(b, authenticate(schemasKey(), "orders", b)...), 0)
+		b := append(frame.AppendHeader(nil, frame.KindSchemas), fields...)
+		b = frame.CloseAuthentic(b, schemasKey(), "orders")
 		s, err := OpenSchemas(b, schemasKey(), "orders")
 		if err != nil {
 			refuse(t, err, s)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"oriel/state/frame"
 )
 
 func TestSealedStateOpens(t *testing.T) {
@@ -31,7 +33,7 @@ func TestSealedStateOpens(t *testing.T) {
 // TestSealedStateRefusesEveryFlippedBit checks that every flipped bit is refused: after an accident, which the checksum
 // detects, and after an adversary, who corrects the checksum.
 func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
-	for _, p := range []Position{testPosition(), laterPosition(), owingPosition()} {
+	for _, p := range []Position{testPosition(), owingPosition(), wholePosition()} {
 		refuseEveryFlippedBit(t, testSealer(t).Seal(nil, p, fill(40, 0)), func(b []byte) (bool, error) {
 			_, machine, err := testSealer(t).Open(b)
 			return machine != nil, err
@@ -47,21 +49,21 @@ func refuseEveryFlippedBit(t *testing.T, value []byte, open func([]byte) (bool, 
 		for bit := range 8 {
 			b := bytes.Clone(value)
 			b[i] ^= 1 << bit
-			if _, err := open(b); !errors.Is(err, ErrCorrupt) && (i >= 2 || !errors.Is(err, ErrFormat)) {
+			if _, err := open(b); !errors.Is(err, frame.ErrCorrupt) && (i >= 2 || !errors.Is(err, frame.ErrFormat)) {
 				t.Errorf("bit %d of byte %d flipped: %v", bit, i, err)
 			}
-			if i >= 2 && i < len(b)-checksumSize {
-				b = appendChecksum(b[:len(b)-checksumSize], 0)
+			if i >= 2 && i < len(b)-frame.ChecksumSize {
+				b = frame.AppendChecksum(b[:len(b)-frame.ChecksumSize], 0)
 			}
 			if private, err := open(b); err == nil || private {
 				t.Errorf("bit %d of byte %d forged: opens", bit, i)
 			}
 		}
-		if _, err := open(value[:i]); !errors.Is(err, ErrCorrupt) {
+		if _, err := open(value[:i]); !errors.Is(err, frame.ErrCorrupt) {
 			t.Errorf("cut at %d: %v", i, err)
 		}
 	}
-	if _, err := open(append(bytes.Clone(value), 0)); !errors.Is(err, ErrCorrupt) {
+	if _, err := open(append(bytes.Clone(value), 0)); !errors.Is(err, frame.ErrCorrupt) {
 		t.Errorf("longer: %v", err)
 	}
 }
@@ -76,11 +78,11 @@ type foreigner struct {
 
 func foreigners(kind string) []foreigner {
 	return []foreigner{
-		{"partition", func(i *Incarnation) { i.Partition = 4 }, ErrForeign, kind + " of partition 3, want partition 4"},
-		{"incarnation", func(i *Incarnation) { i.ID[0]++ }, ErrForeign, kind + " of incarnation 0a0b"},
-		{"key version", func(i *Incarnation) { i.KeyVersion = 8 }, ErrForeign, kind + " under key version 7, want 8"},
-		{"stream", func(i *Incarnation) { i.Stream = "3/JFK" }, ErrCorrupt, kind + " fails authentication"},
-		{"seal key", func(i *Incarnation) { i.SealKey[0]++ }, ErrCorrupt, kind + " fails authentication"},
+		{"partition", func(i *Incarnation) { i.Partition = 4 }, frame.ErrForeign, kind + " of partition 3, want partition 4"},
+		{"incarnation", func(i *Incarnation) { i.ID[0]++ }, frame.ErrForeign, kind + " of incarnation 0a0b"},
+		{"key version", func(i *Incarnation) { i.KeyVersion = 8 }, frame.ErrForeign, kind + " under key version 7, want 8"},
+		{"stream", func(i *Incarnation) { i.Stream = "3/JFK" }, frame.ErrCorrupt, kind + " fails authentication"},
+		{"seal key", func(i *Incarnation) { i.SealKey[0]++ }, frame.ErrCorrupt, kind + " fails authentication"},
 	}
 }
 
@@ -100,16 +102,18 @@ func TestSealedStateRefusesOthers(t *testing.T) {
 			t.Errorf("other %s: a refused state fixes the width", c.name)
 		}
 	}
-	unknown := append([]byte{5}, value[1:]...)
-	if _, _, err := testSealer(t).Open(unknown); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 5") {
-		t.Errorf("format 5: %v", err)
+	unknown := append([]byte{2}, value[1:]...)
+	if _, _, err := testSealer(t).Open(unknown); !errors.Is(err, frame.ErrFormat) ||
+		!strings.Contains(err.Error(), "format 2") {
+		t.Errorf("format 2: %v", err)
 	}
-	if _, _, err := testSealer(t).Open(testIncarnation().Seal(testMaster())); !errors.Is(err, ErrFormat) {
+	if _, _, err := testSealer(t).Open(testIncarnation().Seal(testMaster())); !errors.Is(err, frame.ErrFormat) {
 		t.Errorf("incarnation as state: %v", err)
 	}
 }
 
-// TestWidthNeverChanges checks that the length of a record is constant, because it would otherwise reveal the content.
+// TestWidthNeverChanges checks that the length of a record changes by whole rows of partitions alone, because it would
+// otherwise reveal the content.
 func TestWidthNeverChanges(t *testing.T) {
 	s := testSealer(t)
 	short := s.Seal(nil, testPosition(), fill(40, 0))
@@ -117,7 +121,7 @@ func TestWidthNeverChanges(t *testing.T) {
 		t.Errorf("width %d, want %d", s.Width(), len(short))
 	}
 	long := testSealer(t).Seal(nil, testPosition(), fill(41, 0))
-	if _, _, err := s.Open(long); !errors.Is(err, ErrForeign) {
+	if _, _, err := s.Open(long); !errors.Is(err, frame.ErrForeign) {
 		t.Errorf("longer state: %v", err)
 	}
 	opened := testSealer(t)
@@ -131,6 +135,9 @@ func TestWidthNeverChanges(t *testing.T) {
 					t.Errorf("%s: panic %q", name, r)
 				}
 			}()
+			if more := s.Seal(nil, testPosition(), fill(40+2*PartitionLen, 0)); len(more) != len(short)+2*PartitionLen {
+				t.Errorf("%s: two partitions more: %d bytes after %d", name, len(more), len(short))
+			}
 			s.Seal(nil, testPosition(), fill(41, 0))
 			t.Errorf("%s: another length is sealed", name)
 		}()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"oriel/state/frame"
 )
 
 func TestStatusesOpen(t *testing.T) {
@@ -34,7 +36,7 @@ func TestStatusesOpen(t *testing.T) {
 // TestTheOffsetsOfARowArePublic checks that the offsets of a row are read without its key, and that other bytes are
 // refused.
 func TestTheOffsetsOfARowArePublic(t *testing.T) {
-	for _, want := range []StatusRow{testRow(40), mergedRow()} {
+	for _, want := range []StatusRow{testRow(40), mergedRow(), emptyRow()} {
 		sealed := testSealer(t).SealStatuses(nil, want)
 		want.Statuses = nil
 		if row, err := PublicRow(sealed); err != nil || !reflect.DeepEqual(row, want) {
@@ -51,7 +53,7 @@ func TestTheOffsetsOfARowArePublic(t *testing.T) {
 // TestStatusesRefuseEveryFlippedBit checks that every flipped bit is refused: after an accident, which the checksum
 // detects, and after an adversary, who corrects the checksum.
 func TestStatusesRefuseEveryFlippedBit(t *testing.T) {
-	for _, row := range []StatusRow{testRow(40), mergedRow()} {
+	for _, row := range []StatusRow{testRow(40), mergedRow(), emptyRow()} {
 		refuseEveryFlippedBit(t, testSealer(t).SealStatuses(nil, row), func(b []byte) (bool, error) {
 			row, err := testSealer(t).OpenStatuses(b)
 			return row.Statuses != nil, err
@@ -61,7 +63,7 @@ func TestStatusesRefuseEveryFlippedBit(t *testing.T) {
 
 func TestStatusesRefuseOthers(t *testing.T) {
 	value := testSealer(t).SealStatuses(nil, testRow(40))
-	for _, c := range foreigners("row of verdicts") {
+	for _, c := range foreigners("row of statuses") {
 		i := testIncarnation()
 		c.change(&i)
 		s, err := i.Sealer()
@@ -73,24 +75,37 @@ func TestStatusesRefuseOthers(t *testing.T) {
 		}
 	}
 	if _, err := testSealer(t).OpenStatuses(testSealer(t).Seal(nil, testPosition(), fill(40, 0))); !errors.Is(err,
-		ErrFormat) {
+		frame.ErrFormat) {
 		t.Errorf("a state as a row: %v", err)
 	}
-	if _, _, err := testSealer(t).Open(value); !errors.Is(err, ErrFormat) {
+	if _, _, err := testSealer(t).Open(value); !errors.Is(err, frame.ErrFormat) {
 		t.Errorf("a row as a state: %v", err)
 	}
 }
 
 // TestARowIsAsLongAsItsOffsets checks that a row with more or fewer statuses than offsets is refused, even if it is
-// validly sealed.
+// validly sealed, and a row whose places do not ascend.
 func TestARowIsAsLongAsItsOffsets(t *testing.T) {
-	for to, want := range map[uint64]bool{80: false, 81: true, 82: false, 40: false} {
-		s := testSealer(t)
-		row := s.appendOwner(nil, KindStatuses)
-		row = binary.LittleEndian.AppendUint64(row, 77)
-		row = binary.LittleEndian.AppendUint64(row, to)
-		if _, err := s.OpenStatuses(s.close(row, 0, newNonce(), fill(4, 1))); (err == nil) != want {
-			t.Errorf("4 statuses of the offsets 77 to %d: %v", to, err)
+	for _, c := range []struct {
+		from, to Place
+		width    int
+		want     bool
+	}{
+		{Place{0, 77}, Place{0, 81}, 4, true},
+		{Place{0, 77}, Place{0, 80}, 4, false},
+		{Place{0, 77}, Place{0, 82}, 4, false},
+		{Place{0, 77}, Place{0, 40}, 4, false},
+		{Place{0, -1}, Place{0, 3}, 4, false},
+		{Place{5, 77}, Place{6, 81}, 4, true},
+		{Place{6, 77}, Place{5, 81}, 4, false},
+		{Place{-1, 77}, Place{5, 81}, 4, false},
+		{Place{5, 77}, Place{6, 77}, 0, true},
+		{Place{5, 77}, Place{5, 77}, 0, false},
+		{Place{0, 77}, Place{0, 77}, 0, false},
+	} {
+		row := StatusRow{From: c.from, To: c.to, Statuses: fill(c.width, 1)}
+		if _, err := testSealer(t).OpenStatuses(forgeRow(t, row)); (err == nil) != c.want {
+			t.Errorf("%d statuses from %v to %v: %v", c.width, c.from, c.to, err)
 		}
 	}
 }
@@ -115,7 +130,6 @@ func TestNoRowIsEmptyOrTooLong(t *testing.T) {
 // written nor read.
 func TestStretchesHaveOneForm(t *testing.T) {
 	for name, stretches := range map[string][]Stretch{
-		"none":                  {},
 		"too short":             {{0, 0, 39}},
 		"too long":              {{0, 0, 30}, {1, 0, 11}},
 		"an empty one":          {{0, 0, 40}, {1, 7, 7}},
@@ -136,7 +150,7 @@ func TestStretchesHaveOneForm(t *testing.T) {
 			testSealer(t).SealStatuses(nil, row)
 			t.Errorf("%s: sealed", name)
 		}()
-		if _, err := testSealer(t).OpenStatuses(forgeRow(t, row)); !errors.Is(err, ErrCorrupt) ||
+		if _, err := testSealer(t).OpenStatuses(forgeRow(t, row)); !errors.Is(err, frame.ErrCorrupt) ||
 			!strings.Contains(err.Error(), "fields") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -145,7 +159,7 @@ func TestStretchesHaveOneForm(t *testing.T) {
 	for i := range MaxStretches + 1 {
 		many.Stretches = append(many.Stretches, Stretch{int32(i), 0, 1})
 	}
-	if _, err := testSealer(t).OpenStatuses(forgeRow(t, many)); !errors.Is(err, ErrCorrupt) {
+	if _, err := testSealer(t).OpenStatuses(forgeRow(t, many)); !errors.Is(err, frame.ErrCorrupt) {
 		t.Errorf("too many: %v", err)
 	}
 }
@@ -154,10 +168,10 @@ func TestStretchesHaveOneForm(t *testing.T) {
 func forgeRow(t *testing.T, row StatusRow) []byte {
 	t.Helper()
 	s := testSealer(t)
-	b := append(s.appendOwner(nil, KindStatuses), make([]byte, 16)...)
-	b[0] = format2
-	binary.LittleEndian.PutUint64(b[rowHeader-16:], uint64(row.From))
-	binary.LittleEndian.PutUint64(b[rowHeader-8:], uint64(row.To))
+	b := s.appendOwner(nil, frame.KindStatuses)
+	for _, field := range []int64{row.From.Slot, row.From.Next, row.To.Slot, row.To.Next} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(field))
+	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(row.Stretches)))
 	for _, s := range row.Stretches {
 		b = binary.LittleEndian.AppendUint32(b, uint32(s.Partition))
@@ -168,7 +182,7 @@ func forgeRow(t *testing.T, row StatusRow) []byte {
 }
 
 // TestCutPartsCoverTheRow checks that the parts of a cut row can be sealed, that together they equal the row, offset by
-// offset, and that there are no more of them than needed.
+// offset, and that there are no more of them than needed. The last part must close the slots that the row closes.
 func TestCutPartsCoverTheRow(t *testing.T) {
 	ones := func(n int) (all []Stretch) {
 		for i := range n {
@@ -192,7 +206,7 @@ func TestCutPartsCoverTheRow(t *testing.T) {
 		{"many", ones(2*MaxStretches + 5), 2*MaxStretches + 5, 3},
 	} {
 		row := testRow(c.width)
-		row.Stretches = c.stretches
+		row.To.Slot, row.Stretches = 9, c.stretches
 		type offset struct {
 			merged    int64
 			partition int32
@@ -202,17 +216,17 @@ func TestCutPartsCoverTheRow(t *testing.T) {
 		each := func(r StatusRow) []offset {
 			all, at := make([]offset, 0, len(r.Statuses)), 0
 			if r.Stretches == nil {
-				r.Stretches = []Stretch{{-1, r.From, r.To}}
+				r.Stretches = []Stretch{{-1, r.From.Next, r.To.Next}}
 			}
 			for _, s := range r.Stretches {
 				for o := s.From; o < s.To; o++ {
-					all = append(all, offset{r.From + int64(at), s.Partition, o, r.Statuses[at]})
+					all = append(all, offset{r.From.Next + int64(at), s.Partition, o, r.Statuses[at]})
 					at++
 				}
 			}
 			return all
 		}
-		want, rows := each(row), 0
+		want, rows, at := each(row), 0, row.From
 		var got []offset
 		for first, rest := row.Cut(); ; first, rest = rest.Cut() {
 			rows++
@@ -220,10 +234,16 @@ func TestCutPartsCoverTheRow(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(opened, first) {
 				t.Fatalf("%s: row %d: %v", c.name, rows, err)
 			}
-			got = append(got, each(opened)...)
+			if first.From != at || len(rest.Statuses) > 0 && first.To.Slot != row.From.Slot {
+				t.Errorf("%s: row %d is from %v to %v, want from %v", c.name, rows, first.From, first.To, at)
+			}
+			got, at = append(got, each(opened)...), first.To
 			if len(rest.Statuses) == 0 {
 				break
 			}
+		}
+		if at != row.To {
+			t.Errorf("%s: the rows end at %v, want %v", c.name, at, row.To)
 		}
 		if !slices.Equal(got, want) || rows != c.rows {
 			t.Errorf("%s: %d rows, want %d; offset by offset the same: %v", c.name, rows, c.rows, slices.Equal(got, want))

@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"oriel/cmd/internal/auditor"
+	"oriel/cmd/internal/audit"
+	"oriel/cmd/internal/audit/attack"
+	"oriel/cmd/internal/audit/subject"
+	"oriel/cmd/internal/audit/work"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/audit"
-	"oriel/state"
+	"oriel/state/keys"
 )
 
 type auditOptions struct {
@@ -69,7 +70,7 @@ func auditCommand() *cobra.Command {
 	program.Var(f, &o.epsilon, "epsilon", 0, "audit the machine of this budget in place of ORIEL_EPSILON")
 	f.StringVar(&o.seed, "seed", "", "secret of all runs, 64 hex digits, to repeat an audit (with --runs); random when empty")
 	f.StringVar(&o.scores, "scores", "", "write a line canary,score for each run of the first attack, for other auditors: 1 with the canary, log-likelihood ratio in nats")
-	program.Var(f, &o.component, "component", auditor.AllComponents, "component of the contribution to attack, from 0, of operators whose records add to several sums; -1: all at once")
+	program.Var(f, &o.component, "component", subject.AllComponents, "component of the contribution to attack, from 0, of operators whose records add to several sums; -1: all at once")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("runs", "time")
 	return cmd
@@ -82,8 +83,8 @@ func (o auditOptions) validate() error {
 			errs = append(errs, exit.WrongUse(format, args...))
 		}
 	}
-	bad(o.runs == 0 || o.runs >= 2 && o.runs <= auditor.MaxRuns,
-		"--runs %d: not 0, nor within 2 to %d", o.runs, auditor.MaxRuns)
+	bad(o.runs == 0 || o.runs >= 2 && o.runs <= attack.MaxRuns,
+		"--runs %d: not 0, nor within 2 to %d", o.runs, attack.MaxRuns)
 	bad(o.time > 0, "--time %v: not positive", o.time)
 	bad(o.alpha > 0 && o.alpha < 1, "--alpha %g: not between 0 and 1", o.alpha)
 	bad(o.epsilon >= 0, "--epsilon %g: negative", o.epsilon)
@@ -99,7 +100,7 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 	if err = errors.Join(err, o.validate()); err != nil {
 		return err
 	}
-	secret := [32]byte(state.NewSecret())
+	secret := [32]byte(keys.NewSecret())
 	if o.seed != "" {
 		raw, err := hex.DecodeString(o.seed)
 		if err != nil || len(raw) != len(secret) {
@@ -107,11 +108,11 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 		}
 		secret = [32]byte(raw)
 	}
-	subject, err := auditor.NewSubject(s, secret, o.component)
+	a, err := subject.New(s, secret, o.component)
 	if err != nil {
 		return err
 	}
-	result, err := subject.Audit(cmd.Context(), auditor.Options{
+	result, err := audit.Run(cmd.Context(), a, audit.Options{
 		Runs: o.runs, Time: o.time, Position: o.position, Steps: o.steps, Alpha: o.alpha,
 		Progress: progressOn(cmd.ErrOrStderr()),
 	})
@@ -119,7 +120,7 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 		return err
 	}
 	if o.scores != "" {
-		if err := writeScores(o.scores, result.Scores()); err != nil {
+		if err := os.WriteFile(o.scores, result.Scores(), 0o666); err != nil {
 			return err
 		}
 	}
@@ -133,10 +134,10 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 
 // progressOn shows the progress of one stage after another: on a terminal as a bar, elsewhere as a line at the start of
 // each stage with the seconds so far. There is no total, because the number of runs that fit into a time is not known.
-func progressOn(w io.Writer) auditor.Progress {
+func progressOn(w io.Writer) work.Progress {
 	start := time.Now()
 	return func(what string, total int) (set func(int), finish func()) {
-		if total == 0 || total > auditor.MaxRuns {
+		if total == 0 || total > attack.MaxRuns {
 			total = -1
 		}
 		if !program.IsTerminal(w) {
@@ -146,24 +147,4 @@ func progressOn(w io.Writer) auditor.Progress {
 		_ = bar.RenderBlank()
 		return func(done int) { _ = bar.Set(done) }, func() { _ = bar.Finish() }
 	}
-}
-
-// writeScores writes the scores of all runs as CSV.
-func writeScores(path string, runs []audit.Run) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	b := []byte("canary,score\n")
-	for _, r := range runs {
-		bit := byte('0')
-		if r.Canary {
-			bit = '1'
-		}
-		b = strconv.AppendFloat(append(b, bit, ','), r.Score, 'g', -1, 64)
-		b = append(b, '\n')
-	}
-	_, err = f.Write(b)
-	return err
 }

@@ -62,14 +62,16 @@ type auditJSON struct {
 	Verdict string
 }
 
-// TestAuditCommand checks that the audit of a correct machine bounds nine tenths of the claim and does not exceed it:
-// in words, in JSON, and in the scores that other auditors read. The same seed must repeat every figure.
+// TestAuditCommand checks that the audit of a correct machine bounds a share of the claim and does not exceed it: in
+// words, in JSON, and in the scores that other auditors read. The same seed must repeat every figure. The share is what
+// the runs bound with probability 0.999 (see enough in mechanisms/audit), where 3 306 runs bound 0.9 on average and one
+// standard deviation more.
 func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
-	runs := tiertest.Runs(700, 5000)
+	runs, share := tiertest.Runs(700, 7000), tiertest.Runs(0.68, 0.9)
 	args := []string{"--runs", strconv.Itoa(runs), "--seed", servicetest.Seed, "--position", "3"}
 	text, err := runAuditCommand(t, append(args, "--scores", file)...)
-	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.9") ||
+	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.") ||
 		!strings.Contains(text, "contribution moves by 2.42592 of 2.42592") {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -79,7 +81,7 @@ func TestAuditCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := got.Attacks[0].Bounds[0]
-	if got.Mechanism != "blt" || len(got.Attacks) != 1 || got.Attacks[0].Runs != runs || got.Verdict != "not refuted" || first.Value < 0.9*first.Claim || first.Value > first.Claim {
+	if got.Mechanism != "blt" || len(got.Attacks) != 1 || got.Attacks[0].Runs != runs || got.Verdict != "not refuted" || first.Value < share*first.Claim || first.Value > first.Claim {
 		t.Errorf("%+v", got)
 	}
 	if want := fmt.Sprintf("%.3f  %d of %d", first.Value/first.Claim, first.Right, runs); !strings.Contains(strings.Join(strings.Fields(text), "  "), strings.Join(strings.Fields(want), "  ")) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/eval/source"
 	"oriel/cmd/internal/servicetest"
 )
 
@@ -30,12 +31,12 @@ func TestAnOddTimestampKeepsBackNoPartition(t *testing.T) {
 		}
 		f.Send(int32(p), list...)
 	}
-	source, err := newTopicEvents(t.Context(), f.Client, f.Env["ORIEL_INPUT_TOPIC"])
+	topic, err := source.OpenTopic(t.Context(), f.Client, f.Env["ORIEL_INPUT_TOPIC"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	var order []int
-	err = mergedEvents{source}.Each(t.Context(), func(i eval.Item) error {
+	err = source.Merged{Topic: topic}.Each(t.Context(), func(i eval.Item) error {
 		number, err := strconv.Atoi(string(i.Record.Value))
 		order = append(order, number)
 		return err

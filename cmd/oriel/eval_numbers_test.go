@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -74,8 +72,7 @@ func airlineOf(i int) (airline string, delay int) {
 func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 	const rows = 600
 	f, mapping := counted(t, rows)
-	slide := filepath.Join(t.TempDir(), "bands.svg")
-	r := f.showsTruth(append(mapping, "--seeds", "2", "--epsilon", "4,1", "--plot", slide)...)
+	r := f.showsTruth(append(mapping, "--seeds", "2", "--epsilon", "4,1")...)
 	if r.Events != rows || r.Null != 0 || len(r.Rows) != 2 || r.Rows[1].Epsilon > 1 {
 		t.Fatalf("%+v", r)
 	}
@@ -122,8 +119,12 @@ func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 	}
 
 	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
-	produced := f.Must(append([]string{"produce", "--stdout"}, mapping...)...)
-	events := servicetest.WriteFile(t, "events.ndjson", []byte(produced))
+	var same []byte
+	for i := range rows {
+		airline, delay := airlineOf(i)
+		same = fmt.Appendf(same, `{"carrier":%q,"hour":%d,"delay":%d}`+"\n", airline, i%24, delay)
+	}
+	events := servicetest.WriteFile(t, "events.ndjson", same)
 	lines := bytes.Split(bytes.TrimSpace([]byte(f.Must("replay", "--events", events,
 		"--seed", hex.EncodeToString(secret[:])))), []byte("\n"))
 	last, err := decision.Parse(lines[len(lines)-1])
@@ -134,11 +135,6 @@ func TestEvalComparesNumbersWithTheTruth(t *testing.T) {
 		if *n.Value != last.Point[i] || !(*n.Low <= *n.Value && *n.Value <= *n.High) {
 			t.Errorf("number %d is %g in [%g, %g], a replay publishes %g", i, *n.Value, *n.Low, *n.High, last.Point[i])
 		}
-	}
-	drawn, err := os.ReadFile(slide)
-	if err != nil || !bytes.Contains(drawn, []byte(">p50, ε = 4, ")) || !bytes.Contains(drawn, []byte(">p50, ε = 1, ")) ||
-		!bytes.Contains(drawn, []byte(">UA, 0:12<")) && !bytes.Contains(drawn, []byte(">UA, 12:24<")) {
-		t.Errorf("the slide: %v", err)
 	}
 	said := f.Must(append([]string{"eval"}, mapping...)...)
 	for _, want := range []string{

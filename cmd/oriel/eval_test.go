@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -98,34 +96,36 @@ func scoresReplay(t *testing.T, form, encoding string) {
 	}
 }
 
-// TestEvalComparesInOnePass checks that one pass over the events gives a row for each ε and window, and a plot, and
-// that CSV and a topic give the same figures.
+// TestEvalComparesInOnePass checks that one pass over the events gives a row for each ε and window, and that CSV
+// and a topic give the same figures.
 func TestEvalComparesInOnePass(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_DIMENSION": "6"})
 	var csv strings.Builder
 	csv.WriteString("a,b,late\n")
+	even, odd := servicetest.Events(0, 450), servicetest.Events(0, 450)
 	rng := rand.New(rand.NewPCG(6, 6))
-	for range 900 {
-		fmt.Fprintf(&csv, "%d,%d,%d\n", rng.IntN(4), rng.IntN(10), rng.IntN(30))
+	for i := range 900 {
+		a, b, late := rng.IntN(4), rng.IntN(10), rng.IntN(30)
+		fmt.Fprintf(&csv, "%d,%d,%d\n", a, b, late)
+		same := even
+		if i%2 == 1 {
+			same = odd
+		}
+		same[i/2].Value = fmt.Appendf(nil, `{"features":{"a":"%d","b":%d},"label":%t}`, a, b, late > 20)
 	}
 	file := servicetest.WriteFile(t, "events.csv", []byte(csv.String()))
 	mapping := []string{
-		"--csv", file, "--label", "late>20", "--feature", "a", "--feature", "b:number", "--partition-by", "a",
+		"--csv", file, "--label", "late>20", "--feature", "a", "--feature", "b:number",
 	}
-	slide := filepath.Join(t.TempDir(), "eval.svg")
-	r := f.evaluates(append(mapping, "--partitions", "2", "--epsilon", "1,4", "--window", "8,64", "--seeds", "2",
-		"--plot", slide)...)
+	r := f.evaluates(append(mapping, "--partitions", "2", "--epsilon", "1,4", "--window", "8,64", "--seeds", "2")...)
 	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != race.KindReference ||
 		r.Streams != 2 {
 		t.Fatalf("rows %+v", r.Rows)
 	}
-	if drawn, err := os.ReadFile(slide); err != nil || !bytes.Contains(drawn, []byte("ε = 4, W = 64")) ||
-		!bytes.Contains(drawn, []byte("base rate")) {
-		t.Errorf("the slide: %v", err)
-	}
 	topic := f.Env["ORIEL_INPUT_TOPIC"]
-	f.Must(append([]string{"produce", "--topic", topic}, mapping...)...)
+	f.Send(0, even...)
+	f.Send(1, odd...)
 	of := f.evaluates("--topic", topic, "--epsilon", "1,4", "--window", "8,64", "--seeds", "2")
 	for i := range of.Rows {
 		a, b := of.Rows[i], r.Rows[i] // the order of addition differs, because the file alternates between streams
@@ -150,7 +150,6 @@ func TestEvalRefusesBadFlags(t *testing.T) {
 	f.Fails("--delay", "eval", "--ndjson", file, "--delay", "10ms")
 	f.Fails("--delay", "eval", "--ndjson", file, "--delay", "-1")
 	f.Fails("--seeds", "eval", "--ndjson", file, "--seeds", "0")
-	f.Fails("--plot", "eval", "--ndjson", file, "--plot", "a.pdf")
 	f.Fails("ORIEL_EPSILON", "eval", "--ndjson", file, "--epsilon", "0")
 	f.Fails("ORIEL_WINDOW", "eval", "--ndjson", file, "--window", "9")
 	f.Fails("no event can be scored", "eval", "--ndjson", servicetest.WriteFile(t, "none", []byte("{}\n")))
@@ -183,12 +182,50 @@ func TestEvalNamesTheLineThatIsNoEvent(t *testing.T) {
 			t.Errorf("%v: %s", args, said)
 		}
 	}
-	f.Fails("line 41"+what, "produce", "--dry-run", "--decode", "--ndjson", file)
-	f.Fails("line 41"+what, "features", file)
 	table := servicetest.WriteFile(t, "events.csv", []byte("a,b,label\n1,0,1\n2,0,0\n3,0,7\n"))
 	f.Env["ORIEL_DIMENSION"] = "2"
 	said := f.prints("eval", "--csv", table, "--member", "features=a,b", "--member", "label=label")
 	if !strings.Contains(said, "the first is record 3: label: label_range: ") {
 		t.Errorf("a table: %s", said)
 	}
+}
+
+// TestEvalMapsRows checks that a mapping file gives the same figures as the equivalent flags, that flags that exclude
+// each other are refused, and that errors name the flag.
+func TestEvalMapsRows(t *testing.T) {
+	f := offline(t, nil)
+	rows := "hour;origin;late\n"
+	for i := range 60 {
+		rows += fmt.Sprintf("%d;%s;%d\n", 59-i, []string{"EWR", "JFK", "SEA"}[i%3], i%7)
+	}
+	file := servicetest.WriteFile(t, "flights.csv", []byte(rows))
+	mapping := servicetest.WriteFile(t, "mapping.json", []byte(`{"where":"hour>=3","label":"late>3","features":["origin","hour:number"],"partition_by":"origin","key":"origin","sort":["hour","origin"]}`))
+	table := func(more ...string) []string {
+		return append([]string{"eval", "--csv", file, "--delimiter", ";", "--partitions", "2"}, more...)
+	}
+	flags := []string{
+		"--where", "hour>=3", "--label", "late>3", "--feature", "origin", "--feature", "hour:number",
+		"--partition-by", "origin", "--key", "origin", "--sort", "hour,origin",
+	}
+	said := f.prints(table(flags...)...)
+	if same := f.prints(table("--map", mapping)...); same != said || !strings.Contains(said, "57 events") {
+		t.Errorf("by flags:\n%s\nby a mapping:\n%s", said, same)
+	}
+	if other := f.prints(table(flags[:len(flags)-2]...)...); other == said {
+		t.Error("--sort changes nothing")
+	}
+	f.Fails("ndjson csv topic", "eval")
+	f.Fails("ndjson csv", "eval", "--ndjson", file, "--csv", file)
+	for _, name := range mappingFlags {
+		f.Fails("ndjson "+name, "eval", "--ndjson", file, "--"+name, "a")
+		f.Fails("map "+name, table("--map", file, "--"+name, "a")...)
+	}
+	f.Fails("--label: missing: events must have one", table("--feature", "origin")...)
+	f.Fails(`--feature: no column "c"`, table("--label", "late", "--feature", "c")...)
+	f.Fails("--delimiter may be wrong", "eval", "--csv", file, "--label", "late", "--feature", "origin")
+	f.Fails("--delimiter: not one character", "eval", "--csv", file, "--delimiter", "::", "--label", "late", "--feature",
+		"origin")
+	f.Env["ORIEL_LOSS"], f.Env["ORIEL_SET"], f.Env["ORIEL_DIMENSION"] = "portfolio", "simplex", "2"
+	f.Fails(`--member: events have no member "cost"`, table("--member", "cost=hour")...)
+	f.Fails(`--member: nothing gives the member relatives`, table("--member", "weight=hour")...)
 }

@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"oriel/cmd/internal/digits"
-	"oriel/cmd/internal/eval/experiment"
 	"oriel/cmd/internal/eval/race"
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -33,69 +31,12 @@ func pageOfExperiments(t *testing.T) string {
 	return repotest.OnOneLine(text)
 }
 
-// TestExperimentOfTheReadme checks that the commands of aggregate's page draw arms for real flights, plan, and find
-// that B is better, as the page shows. Without --member, eval must say what is missing. The short form uses the first
-// 40 000 flights with one seed, which also finds B. A figure may differ by one in its last digit, and the time of a
-// look by one event, because another processor fits another filter.
+// TestExperimentOfTheReadme checks that the command of aggregate's page prints the numbers of events that the page
+// shows.
 func TestExperimentOfTheReadme(t *testing.T) {
 	t.Parallel()
-	commands := repotest.Block(t, aggregatePage, "awk -F,")
-	text := pageOfExperiments(t)
-	env := repotest.SettingsIn(commands)
-	drawing, _, _ := strings.Cut(commands, "export ")
-	_, words, _ := strings.Cut(commands, "./oriel eval ")
-	home := t.TempDir()
-	repotest.UnpackFlights(t, home)
-	if flights := tiertest.Runs(40_000, 0); flights > 0 {
-		keepFirst(t, filepath.Join(home, "flights.csv"), flights)
-		words = strings.Replace(words, "--epsilon 1,0.3 --seeds 3", "--epsilon 1,0.3", 1)
-	}
-	own := strings.NewReplacer("\\\n", " ", "/tmp/", home+"/")
-	drawing = strings.ReplaceAll(drawing, "/tmp/", home+"/")
-	if said, err := exec.CommandContext(t.Context(), "sh", "-c", drawing).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	var r experiment.Report
-	f := unserved(t, env)
-	documentIn(t, f.Must(append([]string{"eval", "--json"}, strings.Fields(own.Replace(words))...)...), &r)
-	if _, err := os.Stat(filepath.Join(home, "ontime.svg")); err != nil {
-		t.Error(err)
-	}
-	f.Fails("--member: nothing gives the member ontime", "eval", "--csv", filepath.Join(home, "variants.csv"))
-	if len(r.Rows) != 2 || r.Control != "A" {
-		t.Fatalf("%+v", r)
-	}
-	short := map[string][]float64{
-		"1": {0.024, 0.009, 0.038, 22200}, "0.3": {0.024, 0.008, 0.04, 26700}, "": {0.0257, 0.0115, 0.0399, 20900},
-	}
-	sequences := map[string]experiment.Sequence{"": r.Rows[0].Arms[0].WithoutNoise}
-	for _, row := range r.Rows {
-		sequences[strconv.FormatFloat(math.Round(10*row.Epsilon)/10, 'g', -1, 64)] = row.Arms[0].Private
-		if row.Arms[0].Found != r.Seeds {
-			t.Errorf("found with %d of %d seeds", row.Arms[0].Found, r.Seeds)
-		}
-	}
-	for epsilon, s := range sequences {
-		name := "without privacy"
-		if epsilon != "" {
-			name = "ε = " + epsilon
-		}
-		_, line, found := strings.Cut(text, "| "+name+" |")
-		if !found {
-			t.Fatalf("no row of %s", name)
-		}
-		values, units := figures(t, strings.Join(strings.SplitN(line, "|", 4)[:3], " "))
-		units[len(units)-1] = 500 // short form: five looks
-		if values = tiertest.Runs(short[epsilon], values); tiertest.Runs(true, false) {
-			units = []float64{0.006, 0.006, 0.006, 2500}
-		}
-		for i, got := range []float64{float64(s.Effect), float64(s.Low), float64(s.High), float64(s.FoundAfter)} {
-			if math.Abs(got-values[i]) > 1.01*units[i] {
-				t.Errorf("%s: %g is to be %g", name, got, values[i])
-			}
-		}
-	}
-	said := f.Must("plan", "--want-effect", "0.02", "--power", "0.8")
+	commands, text := repotest.Block(t, aggregatePage, "--want-effect 0.02"), pageOfExperiments(t)
+	said := unserved(t, repotest.SettingsIn(commands)).Must("plan", "--want-effect", "0.02", "--power", "0.8")
 	shown, _ := figures(t, strings.Join(regexp.MustCompile(`is found after (\d+) events with probability 0.8. Without privacy the same effect takes (\d+) events. A test without privacy that looks once, at the end, takes (\d+) events`).FindStringSubmatch(text)[1:], " "))
 	planned, _ := figures(t, strings.Join(regexp.MustCompile(`(?m)^  (\d+) events`).FindAllString(said, -1), " "))
 	if !slices.EqualFunc(shown, planned, func(a, b float64) bool { return math.Abs(a/b-1) < 0.02 }) {

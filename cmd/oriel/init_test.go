@@ -18,7 +18,6 @@ import (
 
 	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/servicetest"
-	"oriel/cmd/internal/setup"
 	"oriel/cmd/internal/setup/dialogue"
 )
 
@@ -102,23 +101,19 @@ func TestInitOnFourShapes(t *testing.T) {
 		answers  string
 		document string
 	}{
-		"json": {lines(orders(60, "", "")), "\n\ny\n2000\n\n", `"/customer/country",
+		"json": {lines(orders(60, "", "")), "model\n\n\ny\n2000\n\n", `"/customer/country",
     "/order/total:number"`},
 		"cloudevents": {
 			lines(orders(60, `{"specversion":"1.0","id":"1","source":"/shop","type":"order","data":`, `}`)),
-			"\n\ny\n\n1\n", `{"name": "hour", "from": "/at", "as": "hour"}`,
-		},
-		"statistics": {
-			lines(orders(60, "", "")), "statistics\ntotal:0:100\ncountry=DE|FR|US,hour=0:24:4\n\n±20\n",
-			`{"name": "country", "from": "/customer/country"}`,
+			"model\n\n\ny\n\n1\n", `{"name": "hour", "from": "/at", "as": "hour"}`,
 		},
 		"experiment": {
-			lines(orders(60, "", "")), "experiment\ntotal:0:100\ncountry=DE:0.5|FR:0.25|US:0.25\n20 near 30\n\n",
+			lines(orders(60, "", "")), "model\nexperiment\ntotal:0:100\ncountry=DE:0.5|FR:0.25|US:0.25\n20 near 30\n\n",
 			`{"name": "country", "from": "/customer/country"}`,
 		},
-		"number":   {lines(orders(60, "", "")), "number\n/order/total\ny\n\n\n", `"label": "/order/total"`},
-		"avro":     {avroOrders(60), registry.URL() + "\n\n\ny\n\n\n", `"/customer/country"`},
-		"protobuf": {protobufOrders(60), registry.URL() + "\nclasses\n/refunded\ny\n\n\n", `"/card/brand"`},
+		"number":   {lines(orders(60, "", "")), "model\nnumber\n/order/total\ny\n\n\n", `"label": "/order/total"`},
+		"avro":     {avroOrders(60), registry.URL() + "\nmodel\n\n\ny\n\n\n", `"/customer/country"`},
+		"protobuf": {protobufOrders(60), registry.URL() + "\nmodel\nclasses\n/refunded\ny\n\n\n", `"/card/brand"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +151,7 @@ func TestInitOnFourShapes(t *testing.T) {
 			if err != nil || !strings.Contains(string(document), c.document) {
 				t.Fatalf("%v\n%s\nlacks %s", err, document, c.document)
 			}
-			if answers := strings.Count(c.answers, "\n") + 2; answers > setup.MostQuestions {
+			if answers := strings.Count(c.answers, "\n") + 2; answers > dialogue.MostQuestions {
 				t.Errorf("%d answers", answers)
 			}
 			said := []string{
@@ -196,12 +191,6 @@ func TestInitOnFourShapes(t *testing.T) {
 				return len(f.Read(f.Topic("decisions"), 0, false)) == len(c.records)/every
 			})
 			service.Terminate()
-			if name == "statistics" { // the last command that init prints
-				said := f.Must("numbers", "--every", "1h", "--topic", f.Topic("decisions"))
-				if !strings.Contains(out.String(), "numbers --every 1h --topic "+topic) || strings.Count(said, " mean ") < 12 {
-					t.Errorf("%s\n%s", out.String(), said)
-				}
-			}
 			if letters := f.Letters(0); len(letters) > 0 {
 				t.Errorf("%d records are no events: %s", len(letters), servicetest.Reasons(letters))
 			}
@@ -248,48 +237,61 @@ func TestInitInAScript(t *testing.T) {
 			t.Fatalf("%v has left %v", args, files)
 		}
 	}
-	refused("--want, --label, --ranges: missing, and standard input is no terminal")
-	refused("--ranges: missing, and standard input is no terminal, so nothing is asked; --yes cannot answer which values are public", "--yes")
-	refused(`--ranges: "price": not a number of the mapping; its numbers are total`, "--yes", "--ranges", "price:0:1")
-	refused(`--want: "magic": not classes`, "--want", "magic")
+	refused("--want, --every, --person, --cells, --value, --epsilon: missing, and standard input is no terminal")
+	refused("--want, --want, --ranges, --memory, --epsilon: missing", "--label", "/refunded")
+	refused("--ranges: missing, and standard input is no terminal, so nothing is asked; --yes cannot answer which values are public",
+		"--yes", "--want", "classes")
+	refused(`--ranges: "price": not a number of the mapping; its numbers are total`, "--yes", "--want", "classes", "--ranges", "price:0:1")
+	refused(`--want: "magic": not one of numbers, names, model, classes`, "--want", "magic")
 	refused("--label: no record has a place /refund; the places are /order_id, /at,", "--yes", "--label", "/refund")
 	refused("--where, --label: no record has a place /state", "--yes", "--where", "/state=paid")
 	refused("/note is no number in the sample", "--yes", "--want", "number", "--label", "/note", "--ranges", "proposed")
-	refused(`--memory: "1d": a time needs --rate`, "--yes", "--ranges", "proposed", "--memory", "1d")
-	refused("--epsilon: an error can be wanted of statistics alone", "--yes", "--ranges", "proposed", "--epsilon", "±2")
-	refused("--epsilon: ε = 99 promises nothing", "--yes", "--ranges", "proposed", "--epsilon", "99")
-	refused("nothing to count", "--yes", "--want", "statistics", "--value", "none", "--cells", "none")
-	refused(`--cells: "town": the records have`, "--yes", "--want", "statistics", "--value", "none", "--cells", "town=A|B")
-	refused("ORIEL_CELLS", "--yes", "--want", "statistics", "--value", "none", "--cells", "hour=0:24:x")
+	refused(`--memory: "1d": a time needs --rate`, "--yes", "--want", "classes", "--ranges", "proposed", "--memory", "1d")
+	refused("--epsilon: an error can be wanted of numbers alone",
+		"--yes", "--want", "classes", "--ranges", "proposed", "--epsilon", "±2")
+	refused("--epsilon: ε = 99 promises nothing", "--yes", "--cells", "country=DE|FR", "--epsilon", "99")
+	refused("nothing to count", "--yes", "--want", "numbers", "--value", "none", "--cells", "none")
+	refused(`--cells: "town": the records have`, "--yes", "--want", "numbers", "--value", "none", "--cells", "town=A|B")
+	refused("ORIEL_CELLS", "--yes", "--want", "numbers", "--value", "none", "--cells", "hour=0:24:x")
 	test := []string{"--yes", "--want", "experiment", "--value", "total:0:100"}
 	refused("--arms, --effect: missing", test...)
-	refused("--value: an experiment needs an outcome", "--yes", "--want", "experiment", "--value", "none")
+	refused("--every: 7m0s: neither whole seconds that divide 24h, nor whole days", "--yes", "--every", "7m")
+	refused(`--person: "customer": not key or header:NAME`, "--yes", "--person", "customer")
+	refused(`--person: "header": not key or header:NAME`, "--yes", "--person", "header:4")
+	refused("persons: nobody is one", "--yes", "--cells", "country=DE|FR", "--value", "persons")
+	refused("ORIEL_PERSON_CELLS: 4: more than the 2 cells",
+		"--yes", "--cells", "country=DE|FR", "--value", "persons", "--person", "key:4")
+	refused(`--start: "earliest" is neither latest nor a time`, "--yes", "--cells", "country=DE|FR", "--start", "earliest")
+	refused(`"none" is not name:low:high`, "--yes", "--want", "choice", "--value", "none")
+	refused(`--value: "none" is not name:low:high`, "--yes", "--want", "experiment", "--value", "none")
 	refused("sum to 0.75, want 1", append(test, "--arms", "country=DE:0.5|FR:0.25")...)
 	refused(`is not column=arm:probability`, append(test, "--arms", "country=DE|FR")...)
 	test = append(test, "--arms", "country=DE:0.5|FR:0.5")
 	refused("the mean 100 is not inside", append(test, "--effect", "2 near 100")...)
 	refused("--effect: 1e-05 takes more than", append(test, "--effect", "1e-5 near 30")...)
-	refused("--start", "--start", "now")
+	refused(`--start: "now" is neither`, "--yes", "--want", "choice", "--start", "now")
 	refused("--rate: -1 is below 0", "--rate=-1")
 
-	if said, _ := run("--yes"); !strings.Contains(said, "--ranges: Numbers need ranges that are public") ||
+	said, err := run("--yes", "--want", "classes")
+	if err == nil || !strings.Contains(said, "--ranges: Numbers need ranges that are public") ||
 		!strings.Contains(said, "total:0:100") {
 		t.Errorf("%s\ndoes not say which ranges --ranges may confirm", said)
 	}
-	said, err := run("--want", "statistics", "--value", "total:0:200", "--cells", "country=DE|FR|US", "--memory", "9d",
-		"--rate", "2", "--epsilon", "±3", "--first", "0")
+	said, err = run("--want", "numbers", "--value", "total:0:200", "--cells", "country=DE|FR|US", "--every", "1d",
+		"--person", "header:user:4", "--epsilon", "±30", "--first", "0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"at most ± 3 in 95", "the newest 1555200 events, 9 d at this rate"} {
+	for _, text := range []string{"at most ± 30 in 95", "All that a person (header:user) sends in 1d is protected together"} {
 		if !strings.Contains(said, text) {
 			t.Errorf("%s\nlacks %s", said, text)
 		}
 	}
 	env := settingsOf(t, filepath.Join(folder, dialogue.EnvName))
 	for name, want := range map[string]string{
-		"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "country=DE|FR|US", "ORIEL_VALUE": "total=0:200", "ORIEL_BATCH": "2",
-		"ORIEL_MEMORY": "777600", "ORIEL_DELTA": "1e-9", "ORIEL_STREAM": "topic", "ORIEL_WINDOW": "lifetime",
+		"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "country=DE|FR|US", "ORIEL_VALUE": "total=0:200", "ORIEL_STEP": "1d",
+		"ORIEL_USER_ID": "header:user", "ORIEL_USER_EVENTS": "4", "ORIEL_USER_PERIOD": "1d",
+		"ORIEL_MECHANISM": "once-laplace", "ORIEL_STREAM": "topic", "ORIEL_START": "latest",
 	} {
 		if env[name] != want {
 			t.Errorf("%s=%s, want %s", name, env[name], want)
@@ -314,10 +316,12 @@ func TestInitInAScript(t *testing.T) {
 	for want, flags := range map[string][]string{
 		"ORIEL_LABEL_RANGE=0:100":           {"--want", "number", "--label", "/order/total", "--ranges", "proposed"},
 		"ORIEL_LOSS_RANGE=0:50":             {"--want", "choice", "--arms", "a,b,c", "--value", "/order/total:0:50"},
-		"ORIEL_STATISTICS=count\n":          {"--want", "statistics", "--value", "none"},
-		"ORIEL_STATISTICS=count,sum,mean\n": {"--want", "statistics", "--value", "total:0:9"},
-		"ORIEL_STATISTICS=sum,p50\n":        {"--want", "statistics", "--value", "total:0:9", "--statistics", "sum,p50"},
-		"ORIEL_LOSS=logistic":               {"--label", "/order/total>50", "--ranges", "none"},
+		"ORIEL_STATISTICS=count\n":          {"--want", "numbers", "--cells", "country=DE|FR"},
+		"ORIEL_STATISTICS=count,sum,mean\n": {"--want", "numbers", "--value", "total:0:9"},
+		"ORIEL_PERSON_CELLS=2\n":            {"--cells", "country=DE|FR", "--value", "persons", "--person", "key:2"},
+		"ORIEL_PERSON_NAMES=3\n":            {"--want", "names", "--word", "country", "--person", "key:3"},
+		"ORIEL_STATISTICS=sum,p50\n":        {"--want", "numbers", "--value", "total:0:9", "--statistics", "sum,p50"},
+		"ORIEL_LOSS=logistic":               {"--want", "classes", "--label", "/order/total>50", "--ranges", "none"},
 	} {
 		folder = filepath.Join(t.TempDir(), "other")
 		if _, err := run(append(flags, "--yes")...); err != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
 	"fmt"
 	"os"
 	"slices"
@@ -8,9 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/demo"
 	"oriel/cmd/internal/envfile"
+	"oriel/cmd/internal/flights"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/service/coredumps"
 	"oriel/cmd/internal/settings"
 )
 
@@ -29,7 +35,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		Version:       version(),
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if err := service.Hide(); err != nil {
+			if err := coredumps.Forbid(); err != nil {
 				return err
 			}
 			return envfile.Read(envFile)
@@ -38,10 +44,10 @@ func root() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes work as in a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
-		endCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(),
+		endCommand(), topicsCommand(), tailCommand(), schemaCommand(),
 		replayCommand(), evalCommand(),
 		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
-		numbersCommand(), discoveriesCommand(), experimentCommand(), licensesCommand(), versionCommand())
+		numbersCommand(), experimentCommand(), licensesCommand(), versionCommand())
 	checkSettings(cmd)
 	return cmd
 }
@@ -116,4 +122,42 @@ func version() string {
 		return release
 	}
 	return program.Version()
+}
+
+//go:embed demodata/flights.csv.gz
+var demoFlights []byte
+
+func demoCommand() *cobra.Command {
+	var o demo.Options
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "See it work: real flights through a broker in this process, with and without privacy",
+		Long: "Demo starts an embedded broker, sends it flights that left New York in 2013, and runs the service over them once for each\n" +
+			"mechanism: the pipeline of `oriel run`, no short cut. It then reads the decision topics back, scores every decision on the\n" +
+			"next flight, and shows private numbers of another deployment beside the truth. It needs nothing installed and leaves\n" +
+			"nothing behind.\n\n" +
+			"Each of the three airports is a partition and a stream (ORIEL_STREAM=partition): independent models on purpose, because\n" +
+			"airports differ. A topic that has partitions for its producers' sake is one stream: ORIEL_STREAM=topic.\n\n" +
+			"Noise follows from --seed, so that the same call gives the same figures: these flights are public. A service draws its own.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := readDemoFlights()
+			if err != nil {
+				return err
+			}
+			o.Bar = func(total int64, what string) demo.Bar { return program.NewBar(cmd.ErrOrStderr(), total, what, false) }
+			return demo.Run(cmd.Context(), cmd.OutOrStdout(), all, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.Keep, "keep", false, "leave the broker running until interrupted, for tail and kcat")
+	program.Var(cmd.Flags(), &o.Seed, "seed", 1, "another number gives other noise")
+	return cmd
+}
+
+func readDemoFlights() ([]flights.Flight, error) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(demoFlights))
+	if err != nil {
+		return nil, err
+	}
+	return flights.Read(unzipped)
 }

@@ -101,6 +101,43 @@ func TestNumbersOfAFile(t *testing.T) {
 	}
 }
 
+// TestNumbersOfStepsByTheClock prints days of hours: a decision has the end of its hour as its time, so that the first
+// one after midnight belongs to the day before. Local days that are not made of whole hours are refused.
+func TestNumbersOfStepsByTheClock(t *testing.T) {
+	names := servicetest.WriteFile(t, "names.json", []byte(`{"cells":["carrier=UA","carrier=AA"],"statistics":["count"],`+
+		`"views":[{"of":"the events of the step"}],"emit_every":1}`))
+	var lines []byte
+	for hour := range 36 {
+		end := time.Date(2026, 1, 31, 1, 0, 0, 0, time.UTC).Add(time.Duration(hour) * time.Hour)
+		lines = fmt.Appendf(lines, `{"stream":"all","incarnation":"ab0100000000000000000000000000ff","index":%d,"step":%[1]d,"decision":[%d,0],`+
+			`"mechanism":"once-laplace","window":0,"batch":0,"epsilon":1,"delta":0,"adjacency":"add-remove","unit":"event",`+
+			`"count_deviation":[1.3570144],"seconds":3600,"time":%d}`+"\n", end.Unix()/3600-1, hour/24, end.UnixMilli())
+	}
+	input := servicetest.WriteFile(t, "decisions.json", lines)
+	run := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		cmd := root()
+		cmd.SetOut(&out)
+		cmd.SetErr(&out)
+		cmd.SetArgs(append([]string{"numbers", "--input", input, "--names", names, "--every", "24h"}, args...))
+		err := cmd.ExecuteContext(t.Context())
+		return out.String(), err
+	}
+	const want = `start                 carrier  statistic  value  95 % interval
+2026-01-31T00:00:00Z  UA       count      0      -13 to 13
+2026-01-31T00:00:00Z  AA       count      0      -13 to 13
+2026-02-01T00:00:00Z  UA       count      12     3 to 21; 12 of 24 steps
+2026-02-01T00:00:00Z  AA       count      0      -9 to 9; 12 of 24 steps
+`
+	if out, err := run(); err != nil || out != want {
+		t.Errorf("%v:\n%swant\n%s", err, out, want)
+	}
+	out, err := run("--timezone", "+05:30")
+	if err == nil || !strings.Contains(err.Error(), "does not lie within one interval") {
+		t.Errorf("days of +05:30: %v: %s", err, out)
+	}
+}
+
 // TestNumbersOfATopic publishes a year of events that the service consumes late, from the start, in two partitions:
 // numbers must count them in the hours of the events. The first process dies with uncommitted decisions, which must not
 // count twice. A decision without a time gets the timestamp of its record, and the

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -17,7 +18,7 @@ import (
 )
 
 // TestPythonOrdersPerHour counts orders per hour, by country and in total, from a foreign topic for which `oriel init`
-// wrote the settings. A numpy script reads the committed decisions and computes numbers, marginals and intervals with
+// wrote the mapping. A numpy script reads the committed decisions and computes numbers, marginals and intervals with
 // code of its own. `oriel numbers` must give the same in each format.
 func TestPythonOrdersPerHour(t *testing.T) {
 	t.Parallel()
@@ -39,13 +40,15 @@ func TestPythonOrdersPerHour(t *testing.T) {
 		}
 	}
 	folder := filepath.Join(t.TempDir(), "made")
-	f.Must("init", "--brokers", f.Env["ORIEL_BROKERS"], "--topic", topic, "--want", "statistics", "--cells",
-		"country=DE|FR|US", "--value", "amount:0:100", "--memory", "500", "--epsilon", "20", "--rate", "1", "--yes",
-		"--out", folder)
+	f.Must("init", "--brokers", f.Env["ORIEL_BROKERS"], "--topic", topic, "--cells", "country=DE|FR|US", "--value",
+		"amount:0:100", "--yes", "--out", folder)
 	name := topic + "-oriel"
 	f.Env, f.Name = settingsOf(t, filepath.Join(folder, "oriel.env")), name
-	f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_EPSILON"] = "127.0.0.1:0", "400" // ε large enough that means are shown
-	f.Env["ORIEL_EMIT_EVERY"] = "1"
+	delete(f.Env, "ORIEL_STEP")
+	maps.Copy(f.Env, map[string]string{ // sums with a memory, by the times of records; ε is large enough that means are shown
+		"ORIEL_HTTP_ADDR": "127.0.0.1:0", "ORIEL_START": "earliest", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime",
+		"ORIEL_MEMORY": "500", "ORIEL_DELTA": "1e-6", "ORIEL_EPSILON": "400", "ORIEL_INCREMENTS": "true", "ORIEL_EMIT_EVERY": "1",
+	})
 	f.Must("topics")
 	f.Start(nil, "run")
 	f.Await(time.Minute, "decisions of all records", func() bool {

@@ -13,6 +13,8 @@ import (
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/tail"
+	"oriel/pipeline/kafka"
 )
 
 type replayOptions struct {
@@ -77,6 +79,9 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	}
 	model := s.Lines().Model()
 	switch {
+	case s.ByClock():
+		return exit.WrongUse("--events: ORIEL_STEP is set, and lines of a file have no times by which steps end; " +
+			"--save and --check recompute the decisions of a topic")
 	case o.Separator == "" && s.UserID != "":
 		return exit.WrongUse("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")
 	case o.Separator == "" && model.Keyed:
@@ -149,4 +154,30 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "partition %d: %d decisions compared, all equal\n", o.Partition, compared)
 	return err
+}
+
+func tailCommand() *cobra.Command {
+	var o tail.Options
+	cmd := &cobra.Command{
+		Use:   "tail --topic TOPIC",
+		Short: "Show decisions as they are committed",
+		Long: "Tail reads all partitions of a decision topic, or one, by committed records only, and prints a table, or each decision\n" +
+			"as a line of JSON with --raw, whatever ORIEL_DECISIONS_FORMAT its deployment has. It starts with decisions published from\n" +
+			"now on, unless --from-beginning or --follow=false says otherwise. It needs ORIEL_BROKERS only.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return host(cmd).WithClient(func(client *kafka.Client) error {
+				return tail.Run(cmd.Context(), client, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Topic, "topic", "", "decision topic")
+	program.Var(f, &o.Partition, "partition", -1, "partition to read; -1 reads all")
+	program.VarP(f, &o.Limit, "limit", "n", 0, "stop after this many decisions; 0 never stops")
+	f.BoolVar(&o.FromBeginning, "from-beginning", false, "start with the oldest decisions that the topic still has")
+	f.BoolVar(&o.Follow, "follow", true, "wait for new decisions at the end of the topic; without this flag the command ends there")
+	f.BoolVar(&o.Raw, "raw", false, "print each decision as a line of JSON, and a record that is not a decision unchanged")
+	_ = cmd.MarkFlagRequired("topic")
+	return cmd
 }

@@ -34,6 +34,12 @@ func TestReplayRefusesBadFlags(t *testing.T) {
 	}
 	f.Env["ORIEL_EPSILON"] = "0"
 	f.Fails("ORIEL_EPSILON", "replay", "--events", file)
+	f.Env = map[string]string{}
+	for _, line := range clockEnviron() {
+		name, value, _ := strings.Cut(line, "=")
+		f.Env[name] = value
+	}
+	f.Fails("ORIEL_STEP is set, and lines of a file have no times", "replay", "--events", file)
 }
 
 func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
@@ -102,37 +108,6 @@ func TestReplayTakesEachLine(t *testing.T) {
 	}
 }
 
-// TestFeaturesAreWhatIsLearned checks that events give the same decisions as the vectors that `oriel features` prints
-// for them.
-func TestFeaturesAreWhatIsLearned(t *testing.T) {
-	f := offline(t, map[string]string{"ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})
-	var named []byte
-	for i := range 30 {
-		named = append(append(named, servicetest.Event(i).Value...), '\n')
-	}
-	lines := strings.SplitAfter(f.Must("features", servicetest.WriteFile(t, "events.ndjson", named)), "\n")
-	if len(lines) != 31 {
-		t.Fatalf("%d lines of features for 30 events", len(lines)-1)
-	}
-	var vectors strings.Builder
-	for _, line := range lines[:30] { // {"indices":[…],"values":[…],"label":…} or {"values":[…],"label":…}
-		vector, label, _ := strings.Cut(line, `,"label":`)
-		if dense, found := strings.CutPrefix(vector, `{"values":`); found {
-			vector = dense
-		} else {
-			vector += "}"
-		}
-		vectors.WriteString(`{"features":` + vector + `,"label":` + label)
-	}
-	replay := func(file string) string {
-		t.Helper()
-		return f.Must("replay", "--seed", servicetest.Seed, "--events", servicetest.WriteFile(t, "file.ndjson", []byte(file)))
-	}
-	if replay(vectors.String()) != replay(string(named)) {
-		t.Error("the decisions of events and of their vectors differ")
-	}
-}
-
 // TestReplayKnowsUsers compares a file with user keys with a copy in which each event that comes too soon after another
 // of its user is a null event. The decisions must have the same bytes.
 func TestReplayKnowsUsers(t *testing.T) {
@@ -189,4 +164,13 @@ func TestReplayEndsAtTheHorizon(t *testing.T) {
 	if written, err := os.ReadFile(out); err != nil || string(written) != whole {
 		t.Errorf("the decisions of the steps up to the horizon are not those that are written: %v", err)
 	}
+}
+
+// TestReplayOfNoEventsFails checks that a replay of a file without any event fails.
+func TestReplayOfNoEventsFails(t *testing.T) {
+	f := offline(t, nil)
+	f.Fails("none of 2 lines is an event; the first is line 1: not_object", "replay", "--events", servicetest.WriteFile(t, "file.csv", []byte("1,2\n3,4\n")), "--out", t.TempDir()+"/out")
+	lines := append([]byte("no event\n"), servicetest.Event(1).Value...)
+	f.Must("replay", "--events", servicetest.WriteFile(t, "file.ndjson", lines))
+	f.Must("replay", "--events", servicetest.WriteFile(t, "empty.ndjson", nil))
 }

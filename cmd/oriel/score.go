@@ -5,15 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/net/netutil"
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/program"
@@ -126,13 +121,17 @@ func scoreCommand() *cobra.Command {
 				return exit.WrongUse("--keyed is for lines; over HTTP the header Oriel-Key has the key")
 			}
 			return o.models(cmd, true, func(ctx context.Context, m *score.Models) error {
-				c, err := scored(program.Environ(cmd.Context()), m.Descriptor)
+				environ := program.Environ(cmd.Context())
+				c, err := scored(environ, m.Descriptor)
 				if err != nil {
 					return err
 				}
 				a := score.Asked{Longest: c.MaxBytes, Stream: o.stream, Keyed: keyed}
 				if listen != "" {
-					return serveScores(ctx, cmd, m, c, a, listen)
+					if s, err := settings.Load(environ); err == nil && s.HTTPAddr == listen {
+						return exit.WrongUse("--listen %s: that is ORIEL_HTTP_ADDR, where public pages are; events to score are private", listen)
+					}
+					return m.Serve(ctx, cmd.ErrOrStderr(), c, a, listen)
 				}
 				if a.Decoder, err = event.OpenDecoder(c); err != nil {
 					return err
@@ -186,37 +185,6 @@ func scored(environ []string, d score.Descriptor) (event.Config, error) {
 	}
 	c.Unlabelled = true
 	return c, nil
-}
-
-func serveScores(
-	ctx context.Context, cmd *cobra.Command, m *score.Models, c event.Config, a score.Asked, address string,
-) error {
-	if s, err := settings.Load(program.Environ(cmd.Context())); err == nil && s.HTTPAddr == address {
-		return exit.WrongUse("--listen %s: that is ORIEL_HTTP_ADDR, where public pages are; events to score are private", address)
-	}
-	server, err := m.NewServer(func() (event.Decoder, error) { return event.OpenDecoder(c) }, a)
-	if err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "POST http://%s/score answers events; Ctrl-C ends\n", l.Addr())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(netutil.LimitListener(l, score.Connections)) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	err = server.Shutdown(ending)
-	if closed := <-done; !errors.Is(closed, http.ErrServerClosed) {
-		err = errors.Join(err, closed)
-	}
-	return err
 }
 
 func weightsCommand() *cobra.Command {

@@ -134,7 +134,7 @@ func TestSilentTrapsWarn(t *testing.T) {
 	unseen := "ORIEL_FEATURES_RANGE is not set"
 	bad := offline(t, map[string]string{"ORIEL_EPSILON": "1000", "ORIEL_LOSS": "squared"})
 	good := offline(t, map[string]string{"ORIEL_WINDOW": "64", "ORIEL_FEATURES_RANGE": "amount:0:5000"})
-	sender := unserved(t, map[string]string{})
+	plain := offline(t, map[string]string{"ORIEL_WINDOW": "64"})
 	clean := servicetest.WriteFile(t, "clean.ndjson", bytes.Repeat([]byte(`{"features":{"amount":1400,"kind":"a"},"label":1}`+"\n"), 64))
 	for _, c := range []struct {
 		f    *fixture
@@ -145,23 +145,15 @@ func TestSilentTrapsWarn(t *testing.T) {
 		{bad, []string{"plan"}, append(ofSettings[:3:3], unseen)},
 		{bad, []string{"plan", "--json"}, append(ofSettings[:3:3], unseen)},
 		{bad, []string{"eval", "--ndjson", events, "--json"}, append(ofSettings[:3:3], ofEvents...)},
-		{bad, []string{"produce", "--dry-run", "--ndjson", events}, append(ofSettings[:3:3], ofEvents...)},
-		{bad, []string{"produce", "--stdout", "--ndjson", events}, append(ofSettings[:3:3], ofEvents...)},
-		{bad, []string{"plan", "--epsilon", "1,30", "--window", "64,4"}, []string{
-			ofSettings[2], "ORIEL_WINDOW=4 is below 16", "ORIEL_EPSILON=30 is above 20", unseen,
+		{bad, []string{"eval", "--ndjson", clean, "--epsilon", "1,30", "--window", "64,4"}, []string{
+			ofSettings[2], "ORIEL_EPSILON=30 is above 20", "ORIEL_WINDOW=4 is below 16", `: "amount". A large`,
 		}},
-		{bad, []string{"eval", "--ndjson", clean, "--epsilon", "1,30", "--window", "64"}, []string{
-			ofSettings[2], "ORIEL_EPSILON=30 is above 20", `: "amount". A large`,
+		{plain, []string{"eval", "--csv", table, "--label", "label", "--feature", "amount:number"}, []string{
+			`: "amount". A large`,
 		}},
-		{sender, []string{"produce", "--dry-run", "--ndjson", events}, ofEvents},
-		{sender, []string{
-			"produce", "--dry-run", "--csv", table, "--label", "label", "--feature", "amount:number",
-		}, []string{`: "amount". A large`}},
 		{good, []string{"config"}, nil},
 		{good, []string{"plan"}, nil},
 		{good, []string{"eval", "--ndjson", clean}, nil},
-		{good, []string{"produce", "--dry-run", "--ndjson", clean}, nil},
-		{good, []string{"produce", "--stdout", "--ndjson", clean}, nil},
 	} {
 		prints, said := c.f.says(c.args...)
 		got := warnings(said)

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -304,66 +303,25 @@ func (g *extended) warnings(more ...string) string {
 	return problems.String()
 }
 
-// feedback returns the line with the feedback to a step's action: a key, a bar and an event.
-func feedback(step int) string {
-	key, value := fmt.Sprintf("play-%d", 2*step), fmt.Sprintf(`{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3)
-	switch step % 10 {
-	case 3:
-		value = "no event"
-	case 5:
-		key = "play-of-nobody"
-	case 7:
-		key = fmt.Sprintf("play-%d", 2*step-2) // repeats a key whose feedback was already sent
-	case 9:
-		value = `{"context":{"indices":[2],"values":[0.7]},"reward":-1}`
-	}
-	return key + "|" + value + "\n"
-}
-
-// produceLines sends feedback with its keys to both partitions, malformed lines included. `oriel produce --decode` must
-// report the malformed line.
-func (g *extended) produceLines(f *fixture, from, to int) {
+// sends sends feedback with its keys to both partitions, malformed values included.
+func (g *extended) sends(f *fixture, from, to int) {
 	g.t.Helper()
-	var lines []byte
 	for step := from; step < to; step++ {
-		lines = append(lines, feedback(step)...)
-	}
-	file := g.file("feedback.ndjson", lines)
-	_, problems := g.try(g.binary, "produce", "--dry-run", "--decode", "--ndjson", file, "--key-separator", "|")
-	if !strings.Contains(problems, "line 4: ") {
-		g.t.Errorf("produce --decode: %s", problems)
-	}
-	for p := range 2 {
-		said := g.run(g.binary, "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p),
-			"--ndjson", file, "--raw", "--key-separator", "|")
-		if want := fmt.Sprintf("%d records sent", to-from); !strings.Contains(said, want) {
-			g.t.Errorf("produce: %q", said)
+		key, value := fmt.Sprintf("play-%d", 2*step), fmt.Sprintf(`{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3)
+		switch step % 10 {
+		case 3:
+			value = "no event"
+		case 5:
+			key = "play-of-nobody"
+		case 7:
+			key = fmt.Sprintf("play-%d", 2*step-2) // repeats a key whose feedback was already sent
+		case 9:
+			value = `{"context":{"indices":[2],"values":[0.7]},"reward":-1}`
+		}
+		for p := range int32(2) {
+			f.Send(p, servicetest.OfUser(key, servicetest.Value(value)))
 		}
 	}
-}
-
-// produceTable sends feedback from a table whose columns are members and keys.
-func (g *extended) produceTable(f *fixture, from, to int) {
-	g.t.Helper()
-	table := []byte("play,a,b,c,reward\n")
-	for step := from; step < to; step++ {
-		table = fmt.Appendf(table, "play-%d,0.1,-0.2,%d,0.5\n", 2*step, step%3)
-	}
-	file := g.file("feedback.csv", table)
-	for p := range 2 {
-		g.run(g.binary, "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p), "--csv", file,
-			"--member", "context=a,b,c", "--member", "reward=reward", "--key", "play")
-	}
-}
-
-// file writes a file, and returns its path.
-func (g *extended) file(name string, content []byte) string {
-	g.t.Helper()
-	name = filepath.Join(g.t.TempDir(), name)
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		g.t.Fatal(err)
-	}
-	return name
 }
 
 // serves runs the service, kills it in the middle, and checks the published decisions.
@@ -376,7 +334,7 @@ func (g *extended) serves(f *fixture) {
 	if len(d) != 1 || !bytes.Contains(d[0].Value, []byte(`"arms":["left","right","middle"]`)) {
 		g.t.Errorf("descriptor: %d records, %+v", len(d), d)
 	}
-	g.produceLines(f, 0, half)
+	g.sends(f, 0, half)
 	first := start()
 	f.AwaitTaken(time.Minute, half/2, half/2)
 	_ = first.Cmd.Process.Kill() // dies at an arbitrary point, as by kill -9
@@ -385,7 +343,7 @@ func (g *extended) serves(f *fixture) {
 	second := start()
 	file := filepath.Join(g.t.TempDir(), "saved")
 	g.run(g.binary, "replay", "--save", file, "--partition", "0")
-	g.produceTable(f, half, whole)
+	g.sends(f, half, whole)
 	f.AwaitTaken(time.Minute, whole, whole)
 	second.Terminate()
 	for p := range int32(2) {
@@ -408,11 +366,11 @@ func (g *extended) serves(f *fixture) {
 // starting with the action before the first record.
 func (g *extended) checkDecisions(f *fixture, topic string, partition int32, want, first int) {
 	g.t.Helper()
-	records := f.Read(f.Topic(topic), partition, false)
-	if len(records) != want {
-		g.t.Fatalf("%d decisions, want %d", len(records), want)
+	decisions := f.Read(f.Topic(topic), partition, false)
+	if len(decisions) != want {
+		g.t.Fatalf("%d decisions, want %d", len(decisions), want)
 	}
-	for i, r := range records {
+	for i, r := range decisions {
 		d, err := decision.Parse(r.Value)
 		index, play, own := 2*i+first, first == 0, len(d.Extras)
 		if d.Time() != decision.NoTime {

@@ -52,7 +52,7 @@ func flags() *options {
 	o := new(options)
 	flag.StringVar(&o.brokers, "brokers", "127.0.0.1:9092", "a broker of an otherwise idle cluster")
 	flag.StringVar(&o.flights, "flights", "../../cmd/oriel/demodata/flights.csv.gz", "flights to repeat")
-	flag.StringVar(&o.label, "label", "arr_delay>15", "label of an event, as --label of oriel produce")
+	flag.StringVar(&o.label, "label", "arr_delay>15", "label of an event, as --label of oriel eval")
 	flag.IntVar(&o.events, "events", 2_000_000, "events in the input")
 	flag.IntVar(&o.partitions, "partitions", 4, "partitions of the input")
 	flag.IntVar(&o.bombs, "bombs", 0, "records of 60 MiB, compressed, among the events of each partition")

@@ -15,7 +15,7 @@
 // The tests fail in these cases, and if there is no OpenDP or OSQP:
 //
 //   - a draw of Oriel's takes more than 1.25 times NormFloat64, or more than a 500th of OpenDP's draw;
-//   - a step of blt, quantisation included, takes more than 250 times NormFloat64 (2.5 µs where that is 10 ns), or more
+//   - a step of blt, quantisation included, takes more than 320 times NormFloat64 (3.2 µs where that is 10 ns), or more
 //     than 1.1 times as long at W = 2²⁰ as at 2¹⁰;
 //   - a step for life, with a memory of 2¹⁰, 2¹⁶ or 2²⁰ steps, takes more than 1.3 times as long as one with a window;
 //   - a shortest path among 112 edges takes more than 1.5 µs where NormFloat64 takes 7 ns, or a 100th of a projection;

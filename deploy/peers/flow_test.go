@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 )
 
 // square is a grid of side × side vertices with edges to the right and down, the same as in projection.py.
@@ -63,7 +64,7 @@ func (s square) edges() (edges []string) {
 func (s square) shortest(t *testing.T) *line {
 	t.Helper()
 	edges := s.edges()
-	set, err := convex.Parse(convex.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
+	set, err := catalogue.Parse(catalogue.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
 	if err != nil {
 		t.Fatal(err)
 	}

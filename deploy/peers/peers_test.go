@@ -30,7 +30,7 @@ const (
 const (
 	drawLimit  = 1.25
 	peerFactor = 500
-	stepLimit  = 250
+	stepLimit  = 320
 	flatLimit  = 1.1
 	lifeLimit  = 1.3 // a step under a lifetime guarantee may take this multiple of the time of a step with a window
 )
@@ -134,6 +134,7 @@ func step(t *testing.T, name string, scope protection.Scope, ageWeight float64) 
 		return perCall(500, 1, func() {
 			id.Offset++
 			stream.Add(id, gradient)
+			stream.Close()
 		})
 	}}
 }

@@ -17,6 +17,10 @@ parser.add_argument("--brokers", required=True)
 parser.add_argument("--name", required=True, help="of the deployment, and of its group")
 parser.add_argument("--topic", required=True, help="the input")
 parser.add_argument("--separation", type=int, default=0, help="of a user's events, at user level")
+parser.add_argument("--step", type=int, help="seconds of a step by the clock; then users have periods")
+parser.add_argument("--period", type=int, help="seconds of a user's period")
+parser.add_argument("--most", type=int, help="records of a user that count in a period")
+parser.add_argument("--delay", type=int, help="ms from the end of a step until its decision")
 parser.add_argument("--order", help="the order log, where the whole input is one stream")
 parser.add_argument("--recorded", help="a file that record.py has written, of the input and the order log")
 parser.add_argument("--search", action="append", default=[], help="a file or directory where no canary may be")
@@ -51,7 +55,7 @@ def read(topic, p, isolation="read_committed"):
         if m is None:
             raise TimeoutError(f"{topic} partition {p}: nothing for 30 s")
         if m.error() is None:
-            records.append(history.Record(p, m.offset(), m.key(), m.value(), m.headers() or []))
+            records.append(history.record_of(m))
         elif m.error().code() == KafkaError._PARTITION_EOF:
             c.close()
             return records
@@ -88,6 +92,9 @@ below = {at.partition: max(at.offset, 0) for at in taken.topic_partitions}
 
 
 
+slots = []  # by the clock: (slot, record) in the order
+
+
 def whole_topic():
     """The records that the one stream has taken, in its order."""
     held = {}
@@ -98,7 +105,9 @@ def whole_topic():
             except EOFError:
                 break
             held.setdefault(topic, []).append(record)
-    sequence = history.merged(held[options.order], held[options.topic])
+    if options.step:
+        slots.extend(history.by_slot(held[options.order], held[options.topic]))
+    sequence = [r for _, r in slots] or history.merged(held[options.order], held[options.topic])
     if len(sequence) != len(held[options.topic]):
         violated([f"{len(held[options.topic])} records are in the input, and the order log has {len(sequence)}"])
     print(f"{len(held[options.order])} order records put {len(sequence)} records of {len(partitions)} partitions in order")
@@ -115,12 +124,15 @@ else:
 records, null = [], set()
 count = repeats = 0
 for p, (stream, of) in enumerate(streams):
-    bad = history.null_events(of, options.separation)
+    bad = history.absent(slots, options.period, options.most) if options.step else history.null_events(of, options.separation)
     found, repeated = history.one_value(p, read(decisions, p, "read_uncommitted"))
     violated(found)
     committed = read(decisions, p)
-    violated(history.in_order(p, stream, committed, len(of)))
-    if not options.separation:
+    if options.step:
+        violated(history.right_steps(stream, committed, slots, bad, options.step, options.delay))
+    else:
+        violated(history.in_order(p, stream, committed, len(of)))
+    if not options.separation and not options.step:
         violated(history.right_events(p, committed, of, bad))
     count += len(committed)
     repeats += repeated

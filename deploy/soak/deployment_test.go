@@ -27,6 +27,13 @@ const (
 // separation is the ORIEL_USER_SEPARATION of the user-level configuration, in steps; check.py gets it as an argument.
 const separation = 16
 
+// These are settings of steps by the clock; check.py gets them as arguments. A user has some 7 records in a period.
+const (
+	stepDelay    = 3 * time.Second
+	periodSteps  = 5
+	periodEvents = 5
+)
+
 // deployment is the service under test.
 type deployment struct {
 	cluster *cluster
@@ -40,6 +47,8 @@ type deployment struct {
 	oneStream bool // all partitions of the input form one stream
 	inputs    int  // partitions of the input; a fault may add some
 	streams   int  // partitions of the deployment's own topics
+
+	step time.Duration // length of a step by the clock; 0: steps by count
 
 	diskless error // why no process has a disk that a fault can fill
 }
@@ -82,13 +91,20 @@ func settings(o options) ([]string, error) {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ORIEL_NAME=" + deploymentName,
 		"ORIEL_INPUT_TOPIC=" + inputTopic, "ORIEL_STREAM=" + o.stream,
-		"ORIEL_START=earliest", "ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection",
-		"ORIEL_WINDOW=1024",
-		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_MAX_RECORD_BYTES=20000",
+		"ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_MAX_RECORD_BYTES=20000",
 	}
 	if o.brokers == 1 {
 		env = append(env, "ORIEL_ALLOW_SINGLE_REPLICA=true")
 	}
+	if o.step > 0 {
+		return append(env, "ORIEL_START=latest", "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=cell=0:16:16",
+			"ORIEL_VALUE=value=0:1009", "ORIEL_STATISTICS=count,sum", "ORIEL_MECHANISM=once-laplace", "ORIEL_EPSILON=1e8",
+			"ORIEL_METRICS=operators", fmt.Sprint("ORIEL_STEP=", o.step), fmt.Sprint("ORIEL_STEP_DELAY=", stepDelay),
+			"ORIEL_USER_ID=header:user", fmt.Sprint("ORIEL_USER_PERIOD=", periodSteps*o.step),
+			fmt.Sprint("ORIEL_USER_EVENTS=", periodEvents)), nil
+	}
+	env = append(env, "ORIEL_START=earliest", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_WINDOW=1024",
+		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1")
 	if o.users {
 		return append(env, "ORIEL_MECHANISM=tree-gaussian", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
 			"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_EPSILON=1", "ORIEL_USER_ID=header:user",

@@ -2,8 +2,8 @@
 
 // Package soak runs the service under faults on real Apache Kafka brokers and checks the result with librdkafka.
 //
-//	.ci/soak CACHE [--brokers 1|3] [--stream partition|topic] [--users] [--seed 1] [--for 4m] [--faults 120]
-//	                [--only 'broker kill']
+//	.ci/soak CACHE [--brokers 1|3] [--stream partition|topic] [--users] [--step 2s] [--seed 1] [--for 4m]
+//	                [--faults 120] [--only 'broker kill']
 //
 // installs the needed programs below CACHE. It starts a cluster of one broker or of three (three replicas, two in
 // sync), three processes `oriel run` of one group, and one process `oriel letters`, each behind a proxy of its own. A
@@ -46,6 +46,12 @@
 //
 // With --users the deployment has user level, named features and ε = 1, and check.py leaves the decisions to `oriel
 // replay --check`, which compares the steps from the first state on.
+//
+// With --stream topic --step 2s the clock closes the steps of the stream, which counts events and adds up their values.
+// Of each user, the first five records in a period of five steps count. The brokers' times in the input say in which
+// step a record is. check.py recomputes the numbers: each step has exactly one decision, empty ones too, each event is
+// in exactly one step, and each decision has the time of its hand-over. Nothing is trimmed, and a recovery may take a
+// step longer.
 //
 // A run prints its faults and a report. The exit code is 1 if a line of the report is a violation. Equal seeds give
 // equal faults, but not equal timing. All files are below one directory, which is kept if something is wrong. The

@@ -54,6 +54,17 @@ def linear_value(number):
     return b'{"cost":[%s]}' % ",".join(repr(c) for c in cost(number)).encode()
 
 
+CELLS, MOST = 16, 1009  # of events by the clock: how many cells they have, and what their values are below
+
+
+def cell_and_value(number):
+    return number % CELLS, number * 7 % MOST
+
+
+def counted_value(number):
+    return b'{"cell":%d,"value":%d}' % cell_and_value(number)
+
+
 def named_value(number):
     return b'{"features":{"name":"%s-%d","hour":%d,"weight":0.%d},"label":%d}' % (
         CANARY.encode(), number % 50, number % 24, number % 10, number // 3 % 2)

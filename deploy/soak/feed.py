@@ -22,6 +22,7 @@ parser.add_argument("--partitions", type=int, required=True)
 parser.add_argument("--rate", type=float, required=True, help="records a second")
 parser.add_argument("--seed", type=int, required=True)
 parser.add_argument("--users", action="store_true")
+parser.add_argument("--clock", action="store_true", help="events that are counted, for steps by the clock")
 parser.add_argument("--wander", action="store_true", help="users send to every partition, not to one alone")
 options = parser.parse_args()
 
@@ -51,7 +52,8 @@ def send(to, random_, **more):
     """Sends one record; of twelve, one is bad."""
     with taking:
         number = next(numbers)
-    value = events.named_value(number) if options.users else events.linear_value(number)
+    form = events.counted_value if options.clock else events.named_value if options.users else events.linear_value
+    value = form(number)
     kind = "v"
     partition = random_.randrange(options.partitions)
     headers = [(events.CANARY, events.CANARY.encode())]

@@ -3,9 +3,14 @@
 import collections
 import json
 
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME
+
 import events
 
-Record = collections.namedtuple("Record", "partition offset key value headers")
+# appended is the time in ms at which a broker appended the record, or None if the topic has the producers' times; sent is the time in either case.
+Record = collections.namedtuple("Record", "partition offset key value headers appended sent", defaults=[None, None])
+
+SLOT = 1000  # ms
 
 # A digit of a spelt number is 1/66 apart from the next: far more than the noise at ε = 10⁸.
 TOLERANCE = 0.25 / events.SCALE
@@ -18,9 +23,9 @@ def place(r):
     return r.partition, r.offset
 
 
-def entries(order_record):
-    """Partition, end and epoch of each entry. The signature is not checked: a soak writes no record of its own."""
-    value, at, partition = order_record.value[17:-16], 0, -1
+def slot_and_entries(order_record):
+    """The slot, and of each entry the partition, end and epoch. The signature is not checked: a soak writes no record of its own."""
+    value, at, partition, entries = order_record.value[17:-16], 0, -1, []
 
     def number():
         nonlocal at
@@ -31,25 +36,106 @@ def entries(order_record):
             if not more:
                 return n
 
+    slot = number()
     while at < len(value):
         partition += 1 + number()
-        yield partition, number(), number()
+        entries.append((partition, number(), number()))
+    return slot, entries
 
 
 def merged(order, records):
-    """Records in the order that the log of a whole topic defines. An entry counts if no entry of a later epoch of its partition has counted, and
-    none with its end or a greater one; it adds the records of its partition below its end. order are the order records, records all others."""
+    """Records in the order that the log of a whole topic defines, with steps by count. An order record counts if a broker appended it after the end of
+    its slot, and if its slot is not before that of the last one that counted. An entry with an earlier epoch than its partition counts for nothing. The
+    record adds the records below the partitions' ends by slot, partition and offset. order are the order records, records all others."""
     left = {}
     for r in sorted(records, key=place, reverse=True):
         left.setdefault(r.partition, []).append(r)
-    ends, epochs, sequence = collections.Counter(), collections.Counter(), []
+    ends, epochs, sequence, opened = collections.Counter(), collections.Counter(), [], 0
     for o in order:
-        for p, end, epoch in entries(o):
-            if epoch >= epochs[p] and end > ends[p]:
+        closes, entries = slot_and_entries(o)
+        early = o.appended is None or o.appended < (closes + 1) * SLOT
+        if early or closes < opened:
+            continue
+        added = []
+        for p, end, epoch in entries:
+            if end > ends[p] and epoch >= epochs[p]:
                 ends[p], epochs[p] = end, epoch
-                while left.get(p) and left[p][-1].offset < end:
-                    sequence.append(left[p].pop())
+            slot = opened
+            while left.get(p) and left[p][-1].offset < ends[p]:
+                r = left[p].pop()
+                slot = max(slot, closes if r.appended is None else min(r.appended // SLOT, closes))
+                added.append((slot, p, r.offset, r))
+        sequence += [r for _, _, _, r in sorted(added, key=lambda of: of[:3])]
+        opened = closes
     return sequence
+
+
+def by_slot(order, records):
+    """(slot, record) of the records in the order that the log of a whole topic defines, with steps by the clock. Here an order record must close a slot
+    that is open, and a record of a later slot waits, with all behind it in its partition. A record without a broker's time is in the last slot closed."""
+    left = {}
+    for r in sorted(records, key=place, reverse=True):
+        left.setdefault(r.partition, []).append(r)
+    ends, epochs, sequence, opened = collections.Counter(), collections.Counter(), [], 0
+    for o in order:
+        closes, entries = slot_and_entries(o)
+        if o.appended is None or o.appended < (closes + 1) * SLOT or closes < opened:
+            continue
+        for p, end, epoch in entries:
+            if end > ends[p] and epoch >= epochs[p]:
+                ends[p], epochs[p] = end, epoch
+        added = []
+        for p, waiting in left.items():
+            slot = opened
+            while waiting and waiting[-1].offset < ends[p]:
+                slot = max(slot, closes if waiting[-1].appended is None else waiting[-1].appended // SLOT)
+                if slot > closes:
+                    break
+                added.append((slot, p, waiting.pop()))
+        sequence += [(slot, r) for slot, _, r in sorted(added, key=lambda of: (*of[:2], of[2].offset))]
+        opened = closes + 1
+    return sequence
+
+
+def absent(sequence, period, most):
+    """Places of the records that contribute nothing: no events, or of a user with most records before it in the period of so many slots."""
+    null, counts = set(), collections.Counter()
+    for slot, r in sequence:
+        _, kind = events.truth(r.key)
+        users = [v for k, v in r.headers if k == "user"] if len(r.headers) <= MAX_HEADERS else []
+        if len(users) == 1:
+            counts[slot // period, users[0]] += 1
+        if len(users) != 1 or counts[slot // period, users[0]] > most or kind != "v":
+            null.add(place(r))
+    return null
+
+
+def right_steps(stream, committed, sequence, null, step, delay):
+    """Each step of so many slots has one decision, empty ones too, with the counts and sums of its events by cell, and the time of its hand-over."""
+    found, first = [], json.loads(committed[0].value)["index"]
+    numbers = {}
+    for slot, r in sequence:
+        of = numbers.setdefault(slot // step, [0] * 2 * events.CELLS)
+        if place(r) not in null:
+            cell, value = events.cell_and_value(events.truth(r.key)[0])
+            of[cell], of[events.CELLS + cell] = of[cell] + 1, of[events.CELLS + cell] + value
+    for k, r in enumerate(committed, first):
+        d = json.loads(r.value)
+        want, due = numbers.pop(k, [0] * 2 * events.CELLS), (k + 1) * step * SLOT + delay
+        if (d["index"], d["step"], d["stream"], r.key) != (k, k, stream, stream.encode()):
+            return found + [f"index {d['index']} stands where step {k} belongs, offset {r.offset}"]
+        if r.sent != due or d["time"] != (k + 1) * step * SLOT:
+            found.append(f"step {k}: published as of {r.sent}, want {due}; it has the time {d['time']}")
+        if len(d["decision"]) != len(want) or any(abs(x - w) > 0.25 for x, w in zip(d["decision"], want)):
+            found.append(f"step {k}: the counts and sums are not those of its records")
+    return found + [f"step {k} has records and no decision" for k in numbers]
+
+
+def record_of(m):
+    """A Record of a message of librdkafka."""
+    kind, ms = m.timestamp()
+    return Record(m.partition(), m.offset(), m.key(), m.value(), m.headers() or [],
+                  ms if kind == TIMESTAMP_LOG_APPEND_TIME else None, ms)
 
 
 def taken(sequence, below):

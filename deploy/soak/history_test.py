@@ -131,21 +131,21 @@ class History(unittest.TestCase):
         self.assertEqual(history.null_events(records, 3), {(0, 3), (0, 4), (0, 6)})
 
 
-def ordered(*entries):
-    """An order record: partition, end and epoch of each entry."""
+def ordered(*entries, slot=0, late=0):
+    """An order record of a slot, appended so many ms after its end: partition, end and epoch of each entry."""
     def uvarint(n):
         return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + uvarint(n >> 7)
 
-    body, before = b"", -1
+    body, before = uvarint(slot), -1
     for partition, end, epoch in entries:
         body += uvarint(partition - before - 1) + uvarint(end) + uvarint(epoch)
         before = partition
-    return Record(0, 0, None, bytes(17) + body + bytes(16), [])
+    return Record(0, 0, None, bytes(17) + body + bytes(16), [], (slot + 1) * history.SLOT + late)
 
 
 class Order(unittest.TestCase):
     def test_entries_are_read(self):
-        self.assertEqual(list(history.entries(ordered((1, 5, 0), (3, 1000, 7)))), [(1, 5, 0), (3, 1000, 7)])
+        self.assertEqual(history.slot_and_entries(ordered((1, 5, 0), (3, 1000, 7), slot=300)), (300, [(1, 5, 0), (3, 1000, 7)]))
 
     def setUp(self):
         self.records = [Record(p, offset, b"", b"", []) for p in (0, 1) for offset in (0, 2, 3)]
@@ -158,12 +158,82 @@ class Order(unittest.TestCase):
 
     def test_a_repeat_and_an_earlier_epoch_count_for_nothing(self):
         self.assertEqual(self.places(ordered((0, 3, 2)), ordered((0, 3, 2)), ordered((0, 4, 1))), [(0, 0), (0, 2)])
+        self.assertEqual(self.places(ordered((0, 3, 2)), ordered((0, 4, 1), (1, 1, 0))), [(0, 0), (0, 2), (1, 0)])
+
+    def test_a_slot_ahead_of_the_broker_and_an_earlier_slot_count_for_nothing(self):
+        self.assertEqual(self.places(ordered((0, 3, 0), slot=9, late=-1)), [])
+        self.assertEqual(self.places(ordered((0, 1, 0), slot=9), ordered((0, 3, 0), slot=8)), [(0, 0)])
+
+    def test_append_times_decide_slots(self):
+        times = [5000, 4000, 7000, 4000, 9000, 5000]  # of partition 0, then of 1; no slot is before that of the record in front
+        self.records = [r._replace(appended=at) for r, at in zip(self.records, times)]
+        self.assertEqual(self.places(ordered((0, 4, 0), (1, 4, 0), slot=8)), [(1, 0), (0, 0), (0, 2), (0, 3), (1, 2), (1, 3)])
 
     def test_what_is_taken_is_the_beginning(self):
         sequence = history.merged([ordered((0, 3, 0), (1, 1, 0)), ordered((0, 4, 0))], self.records)
         self.assertEqual(history.taken(sequence, {0: 3}), (sequence[:2], []))
         of, found = history.taken(sequence, {0: 4})
         self.assertEqual((len(of), len(found)), (3, 1))
+
+
+STEP, DELAY = 2, 3000  # seconds, ms
+
+
+class Clock(unittest.TestCase):
+    """A history by the clock without a violation, of slots 20 to 27, whose step 11 is empty; and each violation of it."""
+
+    def setUp(self):
+        of = [(20, "v", "a"), (21, "v", "a"), (21, "cut", "b"), (21, "v", "b"), (24, "v", "a"), (25, "nobody", None), (26, "v", "b")]
+        self.sequence = []
+        for i, (slot, kind, user) in enumerate(of):
+            headers = [("user", user.encode())] if user else []
+            self.sequence.append((slot, Record(0, i, events.key(100 + i, kind), b"", headers, slot * history.SLOT)))
+        self.null = history.absent(self.sequence, 4, 1)
+        self.decisions = []
+        for k in range(10, 14):
+            numbers = [0.0] * 2 * events.CELLS
+            for slot, r in self.sequence:
+                if slot // STEP == k and history.place(r) not in self.null:
+                    cell, value = events.cell_and_value(events.truth(r.key)[0])
+                    numbers[cell] += 1
+                    numbers[events.CELLS + cell] += value
+            end = (k + 1) * STEP * history.SLOT
+            line = {"stream": "in", "index": k, "step": k, "time": end, "decision": numbers}
+            self.decisions.append(Record(0, 2 * k, b"in", json.dumps(line).encode(), [], None, end + DELAY))
+
+    def judge(self):
+        return history.right_steps("in", self.decisions, self.sequence, self.null, STEP, DELAY)
+
+    def test_an_honest_history_is_not_violated(self):
+        # a is too often at 1, not in the next period; b's bad record counts, so that the good one behind it is too often.
+        self.assertEqual(self.null, {(0, 1), (0, 2), (0, 3), (0, 5)})
+        self.assertEqual(self.judge(), [])
+
+    def test_each_step_has_one_decision(self):
+        honest = self.decisions
+        for name, of in {"none": honest[:1] + honest[2:], "two": honest[:2] + honest[1:], "not the last": honest[:3]}.items():
+            self.decisions = of
+            self.assertEqual(len(self.judge()), 1, name)
+
+    def test_a_record_is_in_its_step_alone(self):
+        for i, (slot, r) in enumerate(self.sequence):
+            for other in (slot - STEP, slot + STEP):
+                changed = self.sequence[:i] + [(other, r)] + self.sequence[i + 1:]
+                found = history.right_steps("in", self.decisions, changed, self.null, STEP, DELAY)
+                self.assertEqual(found == [], history.place(r) in self.null and other // STEP in range(10, 14), (i, other))
+
+    def test_decisions_have_the_time_of_their_step(self):
+        self.decisions[1] = self.decisions[1]._replace(sent=self.decisions[1].sent + 1)
+        self.assertEqual(len(self.judge()), 1)
+
+    def test_records_of_open_slots_wait(self):
+        records = [Record(p, o, b"", b"", [], ms) for p, o, ms in [(0, 0, 20_000), (0, 1, 22_500), (0, 2, 21_000), (1, 0, 21_999), (1, 1, None)]]
+        ends = (0, 3, 0), (1, 1, 0)
+        order = [ordered(*ends, slot=20), ordered(*ends, slot=20), ordered(slot=21, late=-1), ordered(slot=21), ordered((1, 2, 0), slot=23)]
+        self.assertEqual([(slot, history.place(r)) for slot, r in history.by_slot(order, records)],
+                         [(20, (0, 0)), (21, (1, 0)), (22, (0, 1)), (22, (0, 2)), (23, (1, 1))])
+        again = [ordered((0, 3, 2), slot=22), ordered((0, 3, 1), (1, 2, 0), slot=22), ordered((0, 9, 1), slot=23)]
+        self.assertEqual([history.place(r) for _, r in history.by_slot(again, records)], [(0, 0), (0, 1), (0, 2)])
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ with open(options.to, "wb") as out:
             continue
         at = m.topic(), m.partition()
         if m.error() is None:
-            pickle.dump((m.topic(), history.Record(m.partition(), m.offset(), m.key(), m.value(), m.headers() or [])), out)
+            pickle.dump((m.topic(), history.record_of(m)), out)
             reached[at] = m.offset() + 1
         elif m.error().code() == KafkaError._PARTITION_EOF:
             reached[at] = max(reached.get(at, 0), m.offset())

@@ -105,6 +105,11 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	} else {
 		r.fact("after the last fault the ends of input and verdicts were reached in %.1f s", time.Since(last).Seconds())
 	}
+	if d.step > 0 { // the step of the last record ends, and its decision is due
+		if err := kafka.Pause(ctx, 2*d.step+stepDelay); err != nil {
+			return err
+		}
+	}
 	recorder.signal(syscall.SIGTERM)
 	if !recorder.ends(drainLimit) {
 		return fmt.Errorf("the recorder does not end; see %s", recorder.log)
@@ -127,7 +132,10 @@ func (d *deployment) kinds(o options, r *report) [][]weight {
 	if len(d.cluster.brokers) > 1 {
 		kinds[2] = ofThree
 	}
-	if d.oneStream {
+	switch {
+	case d.step > 0:
+		kinds = append(kinds, ofTopics[:1]) // an order record without entries is needed, too
+	case d.oneStream:
 		kinds = append(kinds, ofTopics)
 	}
 	if d.diskless != nil {
@@ -165,8 +173,11 @@ func (d *deployment) feed(o options) (*process, error) {
 		fmt.Sprint(d.inputs),
 		"--rate", fmt.Sprint(o.rate), "--seed", fmt.Sprint(o.seed),
 	}
-	if o.users {
+	if o.users || o.step > 0 {
 		arguments = append(arguments, "--users")
+	}
+	if o.step > 0 {
+		arguments = append(arguments, "--clock")
 	}
 	if d.oneStream {
 		arguments = append(arguments, "--wander")
@@ -193,6 +204,8 @@ func (d *deployment) record(o options) (*process, error) {
 	return recorder, recorder.start()
 }
 
+func seconds(d time.Duration) string { return fmt.Sprint(int(d / time.Second)) }
+
 // judge runs check.py and adds its output, lines and violations, to the report.
 func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	arguments := []string{
@@ -201,6 +214,10 @@ func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	}
 	if o.users {
 		arguments = append(arguments, "--separation", fmt.Sprint(separation))
+	}
+	if o.step > 0 {
+		arguments = append(arguments, "--step", seconds(o.step), "--period", seconds(periodSteps*o.step),
+			"--most", fmt.Sprint(periodEvents), "--delay", fmt.Sprint(stepDelay.Milliseconds()))
 	}
 	if d.oneStream {
 		arguments = append(arguments, "--order", orderLog, "--recorded", d.recorded())

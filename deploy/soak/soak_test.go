@@ -21,6 +21,7 @@ type options struct {
 	brokers int
 	stream  string
 	users   bool
+	step    time.Duration
 	seed    uint64
 	length  time.Duration
 	faults  int
@@ -41,6 +42,7 @@ func flags() *options {
 	flag.IntVar(&o.brokers, "brokers", 1, "number of brokers: 1, or 3 with three replicas and two in sync")
 	flag.StringVar(&o.stream, "stream", "partition", "ORIEL_STREAM: partition, or topic with 12 partitions")
 	flag.BoolVar(&o.users, "users", false, "user level, named features, ε = 1")
+	flag.DurationVar(&o.step, "step", 0, "ORIEL_STEP, whole seconds, and users in periods: for --stream topic; 0: by count")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the faults and the events")
 	flag.DurationVar(&o.length, "for", 4*time.Minute, "how long faults are made")
 	flag.IntVar(&o.faults, "faults", 0, "end after so many faults, if that is sooner; 0: no such end")
@@ -79,6 +81,9 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 	if o.stream != "partition" && o.stream != "topic" {
 		return nil, errors.New("--stream: not partition or topic")
 	}
+	if o.step > 0 && (o.stream != "topic" || o.users || o.step%time.Second > 0) {
+		return nil, errors.New("--step: not whole seconds, without --stream topic, or with --users")
+	}
 	if o.jars == "" {
 		return nil, errors.New("--jars: not set; .ci/kafka/jars prints the directory")
 	}
@@ -107,8 +112,8 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 			return nil, fmt.Errorf("build: %w", err)
 		}
 	}
-	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), stream a %s, users %v, seed %d, %v of faults", o.brokers,
-		o.stream, o.users, o.seed, o.length))
+	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), stream a %s, users %v, step %v, seed %d, %v of faults", o.brokers,
+		o.stream, o.users, o.step, o.seed, o.length))
 	d, err := build(ctx, o)
 	if err != nil {
 		return r, err
@@ -124,7 +129,7 @@ func build(ctx context.Context, o options) (*deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3}
+	d := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3, step: o.step}
 	if o.stream == "topic" {
 		d.oneStream, d.inputs, d.streams = true, 12, 1
 	}

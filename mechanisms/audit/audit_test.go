@@ -46,7 +46,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	reaches(t, "once-gaussian", config("once-gaussian"), 3, 2, 0.9)
 	for name, scope := range map[string]protection.Scope{
 		"tree-gamma": protection.Window{Steps: 4}, "tree-laplace": protection.Window{Steps: 2},
-		"once-gamma": protection.PerStep{},
+		"once-gamma": protection.PerStep{}, "once-laplace": protection.PerStep{},
 	} {
 		c := config(name)
 		c.Contribution, c.Budget, c.Scope = contribution.OneComponent(1, c.Clip()), dp.Budget{Epsilon: 2}, scope

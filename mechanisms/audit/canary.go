@@ -14,7 +14,7 @@ const maxReleases = 1 << 17
 
 // Canary is the difference of two neighbouring streams, and the number of releases that are observed. With and Without
 // are an event's contributions in the two streams, in loss units. At user level all Count events of one user, Spacing
-// steps apart, are exchanged.
+// steps apart, are exchanged; if all of them may be in one step, With and Without are their sums there, and Count is 1.
 type Canary struct {
 	Step     uint64 // step of the canary's first event, from 1
 	Releases uint64 // number of releases in a run; the first event reaches the age Releases − Step + 1
@@ -36,7 +36,7 @@ func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	case k.Releases > c.Scope.End():
 		return Canary{}, fmt.Errorf("audit: %d releases: the stream ends after %d", k.Releases, c.Scope.End())
 	}
-	if separation, several := c.Unit.EventSeparation(); several {
+	if separation, _ := c.Unit.EventSeparation(); separation > 0 {
 		k.Count, k.Spacing = (c.ExchangeSteps()-1)/separation+1, separation
 	}
 	return k, nil

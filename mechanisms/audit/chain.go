@@ -3,7 +3,6 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -37,10 +36,28 @@ const (
 
 // Stream is the part of *mechanisms.Stream that CheckChain uses.
 type Stream interface {
-	Add(id noise.Identity, gradient []float64) (closed bool)
+	Add(id noise.Identity, gradient []float64)
+	Close()
 	Sum(component int) []float64
 	AppendState(dst []byte) []byte
 	Restore(state []byte) error
+}
+
+// perStep returns the number of records in a step that a check plays: B, or one in a step by the clock.
+func perStep(c mechanisms.Config) uint64 { return max(1, c.Batch) }
+
+// addLast plays a step: it adds null events, and last in the last place, and closes the step. id is the identity of the
+// record before.
+func addLast(stream Stream, batch uint64, id *noise.Identity, last []float64) {
+	for place := range batch {
+		id.Offset++
+		if place == batch-1 {
+			stream.Add(*id, last)
+		} else {
+			stream.Add(*id, nil)
+		}
+	}
+	stream.Close()
 }
 
 // sums returns the last releases of all components, concatenated.
@@ -73,14 +90,11 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 	}
 	equal, compared := 0, 0
 	base, largest := bases(c, p)
-	for x := range changes(base, largest, c.Batch) {
-		first, err := h.play(x.place, x.contribution, nil)
-		if err != nil {
-			return residual.Test{}, err
-		}
-		second, err := h.play(x.place, x.other, x.identity)
-		if err != nil {
-			return residual.Test{}, err
+	eachChange(base, largest, perStep(c), func(x change) {
+		first, errFirst := h.play(x.place, x.contribution, nil)
+		second, errSecond := h.play(x.place, x.other, x.identity)
+		if err = errors.Join(err, errFirst, errSecond); err != nil {
+			return
 		}
 		same := 0
 		for i := range first {
@@ -93,6 +107,9 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 		}
 		equal, compared = equal+same, compared+len(first)
 		f.Count++
+	})
+	if err != nil {
+		return residual.Test{}, err
 	}
 	// Whatever was drawn before, a true draw lies within tolerance of a fixed number with probability at most
 	// 2·tolerance times the largest density.
@@ -120,49 +137,39 @@ func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64
 	return base, largest
 }
 
-// changes yields every change to try.
-func changes(base, largest []int64, batch uint64) iter.Seq[change] {
-	n, zero := len(base), make([]int64, len(base))
-	last := batch - 1
-	fixed := []change{
-		{"another topic", last, base, base, func(id *noise.Identity) { id.Topic[15]++ }},
-		{"another partition", last, base, base, func(id *noise.Identity) { id.Partition++ }},
-		{"another offset", last, base, base, func(id *noise.Identity) { id.Offset += 1 << 32 }},
-		{"another leader epoch", last, base, base, func(id *noise.Identity) { id.LeaderEpoch++ }},
-	}
+// eachChange calls try with every change: of the identity, of a zero contribution to a null event, and of one byte or
+// the sign of one coordinate.
+func eachChange(base, largest []int64, batch uint64, try func(change)) {
+	n, last := len(base), batch-1
+	try(change{"another topic", last, base, base, func(id *noise.Identity) { id.Topic[15]++ }})
+	try(change{"another partition", last, base, base, func(id *noise.Identity) { id.Partition++ }})
+	try(change{"another offset", last, base, base, func(id *noise.Identity) { id.Offset += 1 << 32 }})
+	try(change{"another leader epoch", last, base, base, func(id *noise.Identity) { id.LeaderEpoch++ }})
 	places := slices.Compact([]uint64{0, batch / 2, last})
 	for _, place := range places {
-		fixed = append(fixed, change{"a null event for a contribution of zeros", place, zero, nil, nil})
+		try(change{"a null event for a contribution of zeros", place, make([]int64, n), nil, nil})
 	}
 	stride := max(1, n/maxPlaces, n/max(1, maxNumbers/n))
-	return func(yield func(change) bool) {
-		for _, x := range fixed {
-			if !yield(x) {
-				return
-			}
-		}
-		for _, place := range places {
-			for i := 0; i < n && (i == 0 || place == last); i += stride {
-				if !changesAt(i, place, base, largest[i], yield) {
-					return
+	for _, place := range places {
+		for i := 0; i < n && (i == 0 || place == last); i += stride {
+			for _, to := range []struct {
+				what string
+				x    int64
+			}{
+				{"1 lattice unit more", base[i] + 1},
+				{"256 lattice units more", base[i] + 1<<8},
+				{"65536 lattice units more", base[i] + 1<<16},
+				{"another sign", -base[i]},
+			} {
+				if to.x == base[i] || to.x > largest[i] {
+					continue
 				}
+				other := slices.Clone(base)
+				other[i] = to.x
+				try(change{fmt.Sprintf("%s at coordinate %d", to.what, i+1), place, base, other, nil})
 			}
 		}
 	}
-}
-
-// changesAt yields the changes of one coordinate: each changes one of its bytes, or its sign.
-func changesAt(i int, place uint64, base []int64, largest int64, yield func(change) bool) bool {
-	to := func(what string, x int64) bool {
-		if x == base[i] || x > largest {
-			return true
-		}
-		other := slices.Clone(base)
-		other[i] = x
-		return yield(change{fmt.Sprintf("%s at coordinate %d", what, i+1), place, base, other, nil})
-	}
-	return to("1 lattice unit more", base[i]+1) && to("256 lattice units more", base[i]+1<<8) &&
-		to("65536 lattice units more", base[i]+1<<16) && to("another sign", -base[i])
 }
 
 // historyPlayer plays short histories on one stream. All records except one are null events.
@@ -208,10 +215,10 @@ func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.I
 		vector[i] = float64(v) * h.integers[i]
 	}
 	id := noise.Identity{Partition: 1}
-	h.rebuild.Start()
+	h.rebuild.Start(0)
 	for step := uint64(1); step <= h.last; step++ {
 		sum := none
-		for at := range h.config.Batch {
+		for at := range perStep(h.config) {
 			id.Offset++
 			if step != h.changed || at != place {
 				h.stream.Add(id, nil)
@@ -228,6 +235,7 @@ func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.I
 			sum = vector
 			h.stream.Add(other, vector)
 		}
+		h.stream.Close()
 		if h.rebuild.Next(z, sums(h.stream, h.config), sum); step >= h.changed {
 			out = append(out, z...)
 		}

@@ -23,14 +23,14 @@ type partialChain struct {
 	sum      []float64
 }
 
-func (d *partialChain) Add(id noise.Identity, gradient []float64) bool {
+func (d *partialChain) Add(id noise.Identity, gradient []float64) {
 	id, kept := d.absorbed(id, gradient)
 	for i, x := range gradient {
 		if d.lost[i] += x; kept != nil {
 			d.lost[i] -= kept[i]
 		}
 	}
-	return d.Stream.Add(id, kept)
+	d.Stream.Add(id, kept)
 }
 
 func (d *partialChain) Sum(int) []float64 {

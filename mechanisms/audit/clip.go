@@ -43,7 +43,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 	if len(places) == 0 {
 		return residual.Test{Name: "clip", Looked: "no component has one", P: 1}, nil
 	}
-	places = spread(places, n, c.Batch)
+	places = spread(places, n, perStep(c))
 	count := len(places)
 	steps := int(min(residual.MaxSteps, uint64(count), c.Scope.End()))
 	law, err := residual.New(c, p, steps)
@@ -59,18 +59,11 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 			if err := stream.Restore(start); err != nil {
 				return residual.Test{}, err
 			}
-			rebuild.Start()
+			rebuild.Start(uint64(k))
 		}
 		i, sign := places[k], float64(1-2*(k%2))
 		gradient[i], clipped[i] = sign*huge*clips[i], sign*clips[i]
-		for place := range c.Batch {
-			id.Offset++
-			if place == c.Batch-1 {
-				stream.Add(id, gradient)
-			} else {
-				stream.Add(id, nil)
-			}
-		}
+		addLast(stream, perStep(c), &id, gradient)
 		rebuild.Next(z, sums(stream, c), clipped)
 		along = append(along, sign*z[i])
 		gradient[i], clipped[i] = 0, 0
@@ -116,6 +109,14 @@ func (b rawQuantiser) Entries() int { return len(b.integers) }
 func (b rawQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return b.of.Distances(g)
 }
+
+// AbsoluteDistances returns the ℓ1 distances of the replaced quantiser, or those that follow from ℓ2.
+func (b rawQuantiser) AbsoluteDistances(g lattice.Grid) (replace, zeroOut uint64) {
+	return contribution.Component{Size: len(b.integers), Quantiser: b.of}.AbsoluteDistances(g)
+}
+
+// Steps returns the finest steps, so that the least change of a contribution is one lattice unit.
+func (rawQuantiser) Steps(lattice.Grid) []int64 { return []int64{1} }
 
 // Quantise rounds to integers.
 func (b rawQuantiser) Quantise(_ lattice.Grid, dst []int64, v []float64) {

@@ -19,12 +19,12 @@ type unclipped struct {
 	more       float64
 }
 
-func (u *unclipped) Add(id noise.Identity, gradient []float64) bool {
+func (u *unclipped) Add(id noise.Identity, gradient []float64) {
 	if gradient != nil {
 		x := gradient[u.coordinate]
 		u.more += x - max(-u.clip, min(u.clip, x))
 	}
-	return u.Stream.Add(id, gradient)
+	u.Stream.Add(id, gradient)
 }
 
 func (u *unclipped) Sum(int) []float64 {

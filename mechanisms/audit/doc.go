@@ -31,7 +31,6 @@
 //     changes no law of one run.
 //   - CheckClip: every coordinate is clipped. CheckTail: draws reach the release unchanged.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the calibration's.
-//   - Scripted: a sum that releases a fixed script: if events still change decisions, the operator uses them in another way.
 //
 // References:
 //   - Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"

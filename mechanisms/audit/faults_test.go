@@ -36,7 +36,7 @@ func (b *bentSampler) Fill(dst []int64, seed noise.Seed) {
 type bentSum struct {
 	mechanisms.Sum
 	restore func() // resets the fault when a run starts
-	add     func(dst []float64, v []int64, chain *noise.Chain)
+	add     func(dst []float64, v []lattice.Int128, chain *noise.Chain)
 }
 
 func (b *bentSum) Restore(state []byte) error {
@@ -44,7 +44,7 @@ func (b *bentSum) Restore(state []byte) error {
 	return b.Sum.Restore(state)
 }
 
-func (b *bentSum) Add(dst []float64, v []int64, chain *noise.Chain) { b.add(dst, v, chain) }
+func (b *bentSum) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) { b.add(dst, v, chain) }
 
 func open(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, sum mechanisms.Sum) *mechanisms.Stream {
 	t.Helper()
@@ -65,6 +65,8 @@ func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 		out, err = noise.NewGamma(s, c.Dimension())
 	case "tree-laplace":
 		out, err = noise.NewLaplace(s)
+	case "once-laplace":
+		out, err = noise.NewDiscreteLaplace(s, []int64{1})
 	default:
 		out, err = noise.NewGaussian(s)
 	}
@@ -123,10 +125,10 @@ var (
 
 // longContributions plants contributions of 1.25 times their true length, like a clip that is too large by this factor.
 func longContributions(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
-	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension())
-	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
+	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]lattice.Int128, c.Dimension())
+	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 		for i, x := range v {
-			longer[i] = x + x/4
+			longer[i] = x.AddInt64(int64(x.Lo) / 4)
 		}
 		sum.Add(dst, longer, chain)
 	}}
@@ -192,7 +194,7 @@ func newSlowTree(
 	return tree
 }
 
-func (s *slowTree) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (s *slowTree) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	s.steps++
 	for _, id := range activeNodes(s.window, s.steps) {
 		if s.drawn[id] == nil {
@@ -202,7 +204,7 @@ func (s *slowTree) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 	shown := s.active(s.window, s.steps)
 	for i, x := range v {
-		s.total[i] = s.total[i].AddInt64(x)
+		s.total[i] = s.total[i].Add(x)
 		y := s.total[i]
 		for _, id := range shown {
 			y = y.AddInt64(s.drawn[id][i])

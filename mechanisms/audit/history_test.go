@@ -26,8 +26,8 @@ func rekeyed(
 	var own *noise.Chain
 	play := player(open(t, c, p, &bentSum{
 		Sum: sum, restore: func() {},
-		add: func(dst []float64, v []int64, _ *noise.Chain) {
-			own.Absorb(sum.Steps()+1, 0, noise.Identity{}, nil)
+		add: func(dst []float64, v []lattice.Int128, _ *noise.Chain) {
+			own.Close(sum.Steps() + 1)
 			sum.Add(dst, v, own)
 		},
 	}), c, k)
@@ -131,7 +131,7 @@ type continuous struct {
 	states  [blt.MaxPoles]float64
 }
 
-func (c *continuous) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (c *continuous) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	c.steps++
 	seed := chain.Seed(noise.NodeID{Block: c.steps})
 	n := make([]int64, 1)
@@ -140,7 +140,7 @@ func (c *continuous) Add(dst []float64, v []int64, chain *noise.Chain) {
 	for k := range c.p.Filter.Count {
 		m += float64(c.p.Filter.Residues[k]) / (1 << 30) * c.states[k]
 	}
-	c.total += v[0]
+	c.total += int64(v[0].Lo)
 	dst[0] = c.p.Grid.Float64(lattice.Int128{}.AddInt64(c.total + int64(math.Round(m)) + n[0]))
 	w := float64(n[0]) + float64(seed[0])/256 - 0.5
 	for k := range c.p.Filter.Count {

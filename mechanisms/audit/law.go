@@ -41,7 +41,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 		return nil, err
 	}
 	facts, _ := mechanisms.FactsOf(c.Name)
-	perStep := facts.Structure == mechanisms.PerStep
+	perStep := facts.EachStep()
 	l := &Law{
 		canary: k, config: c, signal: k.signal(definition.Kept(p)), components: definition.Components(c, p),
 		scales: definition.Scales(c, p), marks: k.marks(),
@@ -53,18 +53,12 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 	}
 	l.middle = (dot(l.direction, k.With) + dot(l.direction, k.Without)) / 2
 	switch {
-	case facts.Law == mechanisms.Gamma:
+	case facts.Radial():
 		return l, l.pure(perStep, l.norms2)
 	case facts.Law == mechanisms.Laplace:
 		return l, l.pure(perStep, norm1)
-	case perStep:
-		l.gaussian(whiteNoise{})
-	case p.Decays():
-		l.gaussian(decayingNoise{definition.NewDecaying(p.Decay)})
-	case facts.Structure == mechanisms.Filter:
-		l.gaussian(filteredNoise{definition.NewFilter(p.Filter)})
 	default:
-		l.gaussian(treeNoise{definition.NewForest(c.Scope.Span(), int(k.Releases))})
+		l.gaussian(noiseOf(definition.NoiseOf(c, p, int(k.Releases))))
 	}
 	return l, nil
 }

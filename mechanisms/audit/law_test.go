@@ -32,7 +32,7 @@ func dense(c covariance, n int) *mat.SymDense {
 				out.SetSym(s, t, shared)
 			}
 		}
-	case decayingNoise: // weight of the noise of step t in release s, from the definition
+	case recursiveNoise: // weight of the noise of step t in release s, from the definition
 		b := mat.NewDense(n, n, nil)
 		for t := range n {
 			for s := t; s < n; s++ {
@@ -40,7 +40,7 @@ func dense(c covariance, n int) *mat.SymDense {
 				switch {
 				case s == t:
 					e = 1
-				case s/int(c.Period) == t/int(c.Period):
+				case uint64(s)/c.Period == uint64(t)/c.Period:
 					for k, q := range c.Poles {
 						e += c.Residues[k] * math.Pow(q, float64(s-t-1))
 					}
@@ -52,19 +52,6 @@ func dense(c covariance, n int) *mat.SymDense {
 			}
 		}
 		out.SymOuterK(1, b)
-	case filteredNoise:
-		b := make([]float64, n)
-		b[0] = 1
-		for k, q := range c.Poles {
-			for j := 1; j < n; j++ {
-				b[j] += c.Residues[k] * math.Pow(q, float64(j-1))
-			}
-		}
-		for s := range n {
-			for t := s; t < n; t++ {
-				out.SetSym(s, t, dot(b[:s+1], b[t-s:t+1]))
-			}
-		}
 	}
 	return out
 }
@@ -79,10 +66,12 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 		"tree, W = 1":  func(n int) covariance { return treeNoise{definition.NewForest(1, n)} },
 		"tree, W = 16": func(n int) covariance { return treeNoise{definition.NewForest(16, n)} },
 		"tree, W = 64": func(n int) covariance { return treeNoise{definition.NewForest(64, n)} },
-		"blt":          func(int) covariance { return filteredNoise{definition.NewFilter(filter)} },
+		"blt": func(int) covariance {
+			return noiseOf(definition.NoiseOf(mechanisms.Config{}, mechanisms.Calibration{Name: "blt", Filter: filter}, 0))
+		},
 		"memory": func(int) covariance {
-			return decayingNoise{definition.Decaying{
-				Decay: 0.9, Period: 32, Filter: definition.Filter{Poles: []float64{0.8, 0.2}, Residues: []float64{-0.06, -0.3}},
+			return recursiveNoise{definition.Noise{
+				Decay: 0.9, Period: 32, Poles: []float64{0.8, 0.2}, Residues: []float64{-0.06, -0.3},
 			}}
 		},
 	} {
@@ -173,6 +162,7 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	tree, once := protection.Window{Steps: 8}, protection.PerStep{}
 	for name, scope := range map[string]protection.Scope{
 		"tree-gamma": tree, "tree-laplace": tree, "once-gamma": once, "once-gaussian": once,
+		"once-laplace": once,
 	} {
 		c.Name, c.Scope, c.Budget.Epsilon = name, scope, 3
 		all, g := laws(t, c, [2]uint64{1, 8})
@@ -211,6 +201,7 @@ func TestLikelihoodRatioIsTheLawOfScores(t *testing.T) {
 					}
 				}
 				stream.Add(noise.Identity{Partition: int32(run)}, gradient)
+				stream.Close()
 				observer.Release(stream.Sum(0))
 			}
 			r := observer.Result(coin)

@@ -46,7 +46,7 @@ func (l *Law) normalDraws(k int) []float64 {
 func (l *Law) nodeDraws(k int) []float64 {
 	var samplers []noise.Sampler
 	for _, p := range l.components {
-		sampler, err := p.PureSampler(l.config.Name)
+		sampler, err := p.Sampler(l.config.Name)
 		if err != nil {
 			return nil
 		}

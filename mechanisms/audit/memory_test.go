@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
@@ -99,7 +100,7 @@ func short(c mechanisms.Config) mechanisms.Config {
 // definedSum is the mechanism computed from its definition, in floating point, optionally with a fault.
 type definedSum struct {
 	mechanisms.Sum
-	f           definition.Decaying
+	f           definition.Noise
 	calibration mechanisms.Calibration
 	sampler     noise.Sampler
 	fault       string
@@ -119,19 +120,19 @@ func (d *definedSum) Restore(state []byte) error {
 	return d.Sum.Restore(state)
 }
 
-func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (d *definedSum) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	d.step++
 	d.Sum.Add(dst, v, chain) // the vector does not matter: Add only counts the step
 	d.sampler.Fill(d.drawn, chain.Seed(noise.NodeID{Block: d.step}))
 	for i, added := range v {
 		n, carry := float64(d.drawn[i]), math.Round(d.f.Carry(d.states[i]))
 		d.f.Take(d.states[i], n)
-		u := float64(added) + carry + n
+		u := lattice.Grid{}.Float64(added) + carry + n
 		switch d.fault {
 		case "carry skipped":
 			u -= carry
 		case "contribution added twice":
-			u += float64(added)
+			u += lattice.Grid{}.Float64(added)
 		case "decay applied before the noise":
 			u -= (1 - d.f.Decay) * n
 		case "w fed back":
@@ -141,7 +142,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 		dst[i] = d.sums[i] * d.calibration.Grid.Unit()
 		reset := d.step%d.f.Period == 0
 		switch {
-		case d.fault == "reset that depends on data" && added > 0,
+		case d.fault == "reset that depends on data" && (lattice.Int128{}).Less(added),
 			reset && d.fault != "reset skipped" && d.fault != "buffers not zeroed":
 			clear(d.states[i])
 		case reset && d.fault == "buffers not zeroed":
@@ -155,7 +156,7 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 func defined(fault string) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		d := &definedSum{
-			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewDecaying(p.Decay), calibration: p,
+			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NoiseOf(c, p, 0), calibration: p,
 			sampler: sampler(t, c, p.Scale), fault: fault,
 			sums: make([]float64, c.Dimension()), drawn: make([]int64, c.Dimension()),
 		}
@@ -188,8 +189,8 @@ func TestResidualsDetectFaultsOfDecay(t *testing.T) {
 		{"contribution added twice", c, 0, 400, 60, true},
 		{"decay applied before the noise", c, 0, 400, 60, true},
 		{"reset that depends on data", c, 0, 400, 60, true},
-		{"reset skipped", many, last, 2 * about, tiertest.Runs(150, 400), true},
-		{"buffers not zeroed", many, last, 2 * about, tiertest.Runs(150, 400), true},
+		{"reset skipped", many, last, 2 * about, tiertest.Runs(300, 400), true},
+		{"buffers not zeroed", many, last, 2 * about, tiertest.Runs(300, 400), true},
 	} {
 		found := false
 		for _, test := range rebuiltAfter(t, x.c, x.late, x.steps, x.runs, defined(x.fault)) {
@@ -219,6 +220,8 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 		id, v := noise.Identity{Offset: int64(i)}, []float64{0.3, -0.4}
 		ours.Add(id, v)
 		theirs.Add(id, v)
+		ours.Close()
+		theirs.Close()
 		for k, y := range ours.Sum(0) {
 			if off := (y - theirs.Sum(0)[k]) / p.Grid.Unit(); math.Abs(off) > 8 {
 				t.Fatalf("step %d: %g units from the definition", i+1, off)

@@ -22,8 +22,6 @@ const (
 	filledSteps = 16 // steps whose noise fills the buffers; both streams share the noise of the last StepsBefore steps
 	playedAfter = 16
 
-	chainKey = 32 // length in bytes of the key chain in a stream's state, after its version
-
 	// StepsBefore is how many steps before a reset a run starts in order to cross it.
 	StepsBefore = 2
 )
@@ -68,7 +66,6 @@ func CheckReset(c mechanisms.Config, p mechanisms.Calibration, stream *mechanism
 				return numbers, err
 			}
 		}
-		copy(both[1][1:], both[0][1:1+chainKey])
 		var played [2][]resetRelease
 		for i, state := range both {
 			if played[i], err = increments(c, stream, state); err != nil {
@@ -103,10 +100,10 @@ func filledState(
 	if err := stream.Restore(state); err != nil {
 		return nil, err
 	}
-	id := noise.Identity{Topic: [16]byte{which}, Partition: 3}
-	for range (filledSteps - StepsBefore) * c.Batch {
-		id.Offset++
-		stream.Add(id, nil)
+	stream.Rekey([32]byte{which})
+	id := noise.Identity{Partition: 3}
+	for range filledSteps - StepsBefore {
+		addLast(stream, perStep(c), &id, nil)
 	}
 	return stream.AppendState(nil), nil
 }
@@ -136,12 +133,10 @@ func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (a
 	if err := stream.Restore(state); err != nil {
 		return nil, err
 	}
+	stream.Rekey([32]byte{2})
 	id := noise.Identity{Partition: 4}
 	for range StepsBefore + playedAfter {
-		for range c.Batch {
-			id.Offset++
-			stream.Add(id, nil)
-		}
+		addLast(stream, perStep(c), &id, nil)
 		step := resetRelease{release: slices.Clone(sums(stream, c))}
 		for k := range c.Contribution.Components {
 			step.added = append(step.added, stream.Increments(k)...)

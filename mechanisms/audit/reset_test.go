@@ -22,7 +22,7 @@ type leftover struct {
 	changed []lattice.Int128
 }
 
-func (l *leftover) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (l *leftover) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	l.Incremental.Add(dst, v, chain)
 	l.changed = slices.Clone(l.Incremental.Increments())
 	last := len(l.changed) - 1

@@ -44,19 +44,23 @@ func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs in
 		if err := stream.Restore(start); err != nil {
 			t.Fatal(err)
 		}
+		stream.Rekey(keyOf(uint64(run)))
+		observer.Start(uint64(run))
 		for step := range steps {
 			id := noise.Identity{Partition: int32(run), Offset: int64(step)}
 			if step%2 == 0 {
 				stream.Add(id, nil)
+				stream.Close()
 				observer.Release(stream.Sum(0), none)
 				continue
 			}
 			clear(integers)
 			integers[step/2%len(integers)] = c.Clip()
 			stream.Add(id, integers)
+			stream.Close()
 			observer.Release(stream.Sum(0), integers)
 		}
-		battery.Add(observer.Result(uint64(run)))
+		battery.Add(observer.Result())
 	}
 	return battery.Tests()
 }

@@ -45,7 +45,7 @@ func CheckTail(
 	c mechanisms.Config, p mechanisms.Calibration, over func(noise.Sampler) ([]mechanisms.Sum, error),
 ) (draws uint64, err error) {
 	sizes := 4 * tailDraw
-	records, numbers := tailRecords/c.Batch/uint64(sizes), tailNumbers/uint64(c.Dimension()*sizes)
+	records, numbers := tailRecords/perStep(c)/uint64(sizes), tailNumbers/uint64(c.Dimension()*sizes)
 	span := c.Scope.Span()
 	steps := int(min(tailSteps, max(8, 2*span+span/2), max(2, records), max(2, numbers), c.Scope.End()))
 	memory, _ := c.Scope.Memory()
@@ -58,7 +58,8 @@ func CheckTail(
 	if err != nil {
 		return 0, err
 	}
-	start, weights, integers := stream.AppendState(nil), definition.NoiseWeights(c, p, steps), definition.Integers(c, p)
+	start, integers := stream.AppendState(nil), definition.Integers(c, p)
+	weights := definition.NoiseOf(c, p, steps).Weights(steps)
 	for k := range sizes {
 		sampler.size = int64(float64(1+k/4)*p.Scale.Float64()) - int64(k%2)
 		if k/2%2 == 1 {
@@ -69,10 +70,7 @@ func CheckTail(
 		}
 		id := noise.Identity{}
 		for t, weight := range weights {
-			for range c.Batch {
-				id.Offset++
-				stream.Add(id, nil)
-			}
+			addLast(stream, perStep(c), &id, nil)
 			draws += uint64(c.Dimension())
 			for i, y := range stream.Sum(0) {
 				want := weight * float64(sampler.size*int64(1-2*(i%2)))

@@ -14,52 +14,19 @@ type covariance interface {
 	form(x []float64) float64
 }
 
-// whiteNoise is the covariance of releases that share no noise.
-type whiteNoise struct{}
-
-func (whiteNoise) solve(m []float64) []float64 { return slices.Clone(m) }
-
-func (whiteNoise) form(x []float64) float64 { return dot(x, x) }
-
-// filteredNoise is C = BBᵀ with B the lower Toeplitz matrix of b (mechanisms/blt).
-type filteredNoise struct{ definition.Filter }
-
-// solve returns x = B⁻ᵀB⁻¹m.
-func (c filteredNoise) solve(m []float64) []float64 {
-	x := c.run(m, -1)
-	slices.Reverse(x)
-	x = c.run(x, -1)
-	slices.Reverse(x)
-	return x
-}
-
-// form returns |Bᵀx|².
-func (c filteredNoise) form(x []float64) float64 {
-	x = slices.Clone(x)
-	slices.Reverse(x)
-	x = c.run(x, 1)
-	return dot(x, x)
-}
-
-// run returns b∗x for sign 1 and β∗x, β = 1/b, for sign −1. n is the filter's input: x or the output.
-func (c filteredNoise) run(x []float64, sign float64) []float64 {
-	out, states := make([]float64, len(x)), make([]float64, len(c.Poles))
-	for t, value := range x {
-		out[t] = value + sign*c.Carry(states)
-		if sign < 0 {
-			value = out[t]
-		}
-		c.Take(states, value)
+// noiseOf returns the covariance of the first releases of a mechanism with Gaussian noise.
+func noiseOf(n definition.Noise) covariance {
+	if n.Forest != nil {
+		return treeNoise{*n.Forest}
 	}
-	return out
+	return recursiveNoise{n}
 }
 
-// decayingNoise is C = BBᵀ with B = DE: D the decaying sum, E lower Toeplitz of e from reset to reset
-// (mechanisms/decay).
-type decayingNoise struct{ definition.Decaying }
+// recursiveNoise is C = BBᵀ with B = DE: D the decaying sum, E lower Toeplitz of e from reset to reset.
+type recursiveNoise struct{ definition.Noise }
 
 // solve returns x = D⁻ᵀE⁻ᵀE⁻¹D⁻¹m.
-func (c decayingNoise) solve(m []float64) []float64 {
+func (c recursiveNoise) solve(m []float64) []float64 {
 	x := slices.Clone(m)
 	for t := len(x) - 1; t > 0; t-- {
 		x[t] -= c.Decay * x[t-1]
@@ -72,25 +39,33 @@ func (c decayingNoise) solve(m []float64) []float64 {
 }
 
 // form returns |EᵀDᵀx|².
-func (c decayingNoise) form(x []float64) float64 {
+func (c recursiveNoise) form(x []float64) float64 {
 	x = slices.Clone(x)
 	for t := len(x) - 2; t >= 0; t-- {
 		x[t] += c.Decay * x[t+1]
 	}
 	x = c.blocks(x, 1, true)
+	slices.Reverse(x) // the order of a sum fixes its last bit, which an audit prints
 	return dot(x, x)
 }
 
 // blocks returns Ex for sign 1 and E⁻¹x for sign −1. With transposed it uses Eᵀ, which runs through each block in
 // reverse.
-func (c decayingNoise) blocks(x []float64, sign float64, transposed bool) []float64 {
+func (c recursiveNoise) blocks(x []float64, sign float64, transposed bool) []float64 {
 	var out []float64
 	for block := range slices.Chunk(x, int(min(c.Period, uint64(len(x))))) {
 		block = slices.Clone(block)
 		if transposed {
 			slices.Reverse(block)
 		}
-		block = filteredNoise{c.Filter}.run(block, sign)
+		states := make([]float64, len(c.Poles))
+		for t, value := range block { // n is the filter's input: value, or the output
+			block[t] = value + sign*c.Carry(states)
+			if sign < 0 {
+				value = block[t]
+			}
+			c.Take(states, value)
+		}
 		if transposed {
 			slices.Reverse(block)
 		}

@@ -24,10 +24,12 @@ func BenchmarkAdd(b *testing.B) {
 			b.Run(fmt.Sprintf("d=%d/W=%d/m=4", n, window), func(b *testing.B) {
 				c := newCarry(b, fitFilter(b, window, 0.3, 4), 1<<30, n, sumtest.Gaussian(b, 1<<30))
 				chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+				v := sumtest.Wide(contribution)
 				b.ReportAllocs()
 				for b.Loop() {
-					chain.Absorb(c.steps+1, 0, noise.Identity{}, contribution)
-					c.Add(dst, contribution, chain)
+					chain.Absorb(noise.Identity{}, contribution)
+					chain.Close(c.steps + 1)
+					c.Add(dst, v, chain)
 				}
 			})
 		}

@@ -38,6 +38,8 @@
 //	loss := blt.Loss{Filter: filter, Square: square, N: n}
 //	loss.Scale, err = loss.ScaleFor(1024, dp.GaussianMu(budget))
 //	carry, err := blt.New(filter, loss.Scale, grid, n, sampler, 0)
-//	chain.Absorb(carry.Steps()+1, 0, identity, contribution)
+//	chain.Absorb(identity, contribution)
+//	chain.Close(carry.Steps()+1)
 //	carry.Add(sum, contribution, chain)
+//	chain.Drawn()
 package blt

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"oriel/mechanisms/buffer"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
 	"oriel/mechanisms/rational/fit"
 )
 
@@ -91,4 +94,43 @@ func freeze(rates fit.Rates) (Filter, error) {
 	}
 	f.Shift, _ = f.shift()
 	return f, f.Validate()
+}
+
+// StateLen returns the length of every state of this sum.
+func (c *Sum) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter.Count)) }
+
+// AppendState appends the state in the format of package buffer, with totals as its sums. It holds the clean total and
+// past noise, so it is private and must only ever be stored sealed.
+func (c *Sum) AppendState(dst []byte) []byte {
+	return buffer.AppendState(dst, c.steps, c.total, c.row)
+}
+
+// row returns the buffers of coordinate i, one per pole.
+func (c *Sum) row(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
+
+// Restore restores a state that AppendState wrote. It refuses, and leaves the sum unchanged, if the length is wrong, a
+// buffer exceeds its limit, or anything before the first step is not zero. A total has no limit, because a step may
+// have any number of records.
+func (c *Sum) Restore(state []byte) error {
+	s, err := buffer.ParseState(state, len(c.total), int(c.filter.Count))
+	if err == nil {
+		const neverReset = math.MaxUint64
+		anyTotal := lattice.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}
+		err = s.Check(anyTotal, c.limit[:], neverReset)
+	}
+	if err != nil {
+		return fmt.Errorf("blt: %w", err)
+	}
+	c.steps = s.Steps()
+	s.Write(c.total, c.row)
+	return nil
+}
+
+// limits returns bounds on the buffers, and refuses a scale at which a product in carry could exceed 2¹²⁶.
+func (f Filter) limits(s noise.Scale) (limit [MaxPoles]lattice.Int128, err error) {
+	residue := func(k int) int64 { return int64(f.Residues[k]) }
+	if err := buffer.Limits(limit[:], f.Poles[:f.Count], residue, uint(f.Shift), s); err != nil {
+		return limit, fmt.Errorf("blt: %w", err)
+	}
+	return limit, nil
 }

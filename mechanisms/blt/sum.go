@@ -59,15 +59,16 @@ func (s *shared) carry(n int) *Sum {
 }
 
 // Add takes the contribution sum v of step Steps()+1 and writes the release to dst. The chain must have absorbed every
-// record of the step BEFORE. The key of the step's noise is node {instance, block: step number}, level and index 0.
-func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
+// event of the step, and closed it, BEFORE. The key of the step's noise is node {instance, block: step number}, level
+// and index 0.
+func (c *Sum) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	if len(v) != len(c.total) || len(dst) != len(c.total) {
 		panic(fmt.Sprintf("BUG: blt: contribution sum has %d entries and release %d, want %d", len(v), len(dst), len(c.total)))
 	}
 	c.steps++
 	c.sampler.Fill(c.drawn, chain.Seed(noise.NodeID{Instance: c.instance, Block: c.steps}))
 	for i, x := range v {
-		c.total[i] = c.total[i].AddInt64(x)
+		c.total[i] = c.total[i].Add(x)
 		m := c.filter.carry(&c.buffers[i], c.drawn[i])
 		dst[i] = c.grid.Float64(c.total[i].Add(m).AddInt64(c.drawn[i]))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
@@ -20,14 +21,14 @@ type measurement struct {
 func measure(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps, width int) measurement {
 	t.Helper()
 	c := newCarry(t, f, s, width, sampler)
-	chain, dst, contribution := noise.NewChain([32]byte{1, 6}), make([]float64, width), make([]int64, width)
+	chain, dst, contribution := noise.NewChain([32]byte{1, 6}), make([]float64, width), make([]lattice.Int128, width)
 	whole, start := noiseFrom(f, 0), uint64(1)
 	for noiseFrom(f, start) > 0x1p-10*whole {
 		start += start/8 + 1
 	}
 	sum := 0.0
 	for c.Steps() < start+uint64(steps) {
-		chain.Absorb(c.Steps()+1, 0, noise.Identity{}, nil)
+		chain.Close(c.Steps() + 1)
 		c.Add(dst, contribution, chain)
 		if c.Steps() > start {
 			for _, y := range dst {

@@ -15,6 +15,8 @@ const (
 	MaxComponents = 1 << 10
 	// MaxName bounds the length of a component's name, in bytes.
 	MaxName = 255
+	// MaxNameBytes bounds the length of a name that an event carries.
+	MaxNameBytes = 1 << 12
 )
 
 // Contribution describes what one record adds to a stream: the integers of its components, concatenated; the key chain
@@ -28,6 +30,10 @@ type Contribution struct {
 	// quickly. Because Nonzero changes the noise, it must not change in a stream's life. No guarantee depends on it,
 	// and a contribution may have more nonzero integers.
 	Nonzero int
+
+	// Names is 0, or the length of the longest name, in bytes: each event then carries a name instead of numbers, and
+	// the stream counts names. Components has no meaning for such a stream, except that there is one: take OfNames.
+	Names int
 }
 
 // Component is one private sum of a stream: a sum of vectors, or of symmetric matrices whose upper triangles are its
@@ -79,6 +85,18 @@ type Quantiser interface {
 	Quantise(g lattice.Grid, dst []int64, v []float64)
 }
 
+// Local is a Quantiser whose contributions have few neighbouring integers: for example those of one cell of very many.
+// A record then takes no time for all the others.
+type Local interface {
+	Quantiser
+
+	// Range returns which coordinates of the contribution of v may differ from zero, the empty range for none.
+	Range(v []float64) (from, to int)
+
+	// QuantiseRange writes these coordinates to dst, which is zero before. Quantise must write the same ones.
+	QuantiseRange(g lattice.Grid, dst []int64, v []float64)
+}
+
 // Bounded is a Quantiser that bounds not only the norm of a contribution but also each integer. The loss of
 // ExponentialMechanism depends on this bound.
 type Bounded interface {
@@ -100,6 +118,14 @@ func (p Component) Largest(g lattice.Grid) int64 {
 // OneComponent returns the default contribution: n coordinates, clipped to L.
 func OneComponent(n int, clip float64) Contribution {
 	return Contribution{Components: []Component{{Size: n, Clip: clip}}}
+}
+
+// OfNames returns the contribution of events that carry names of at most longest bytes. Each event adds 1 to the count
+// of its name.
+func OfNames(longest int) Contribution {
+	c := OneComponent(1, 1)
+	c.Names = longest
+	return c
 }
 
 // Absorbed returns the largest number of integers that the chain absorbs for a contribution.
@@ -169,6 +195,9 @@ func (l Contribution) Problems(bad func(format string, args ...any)) {
 		}
 		total += min(max(p.Size, 0), MaxDimension)
 	}
+	if l.Names < 0 || l.Names > MaxNameBytes || l.Names > 0 && (!l.Plain() || l.Size() != 1) {
+		bad("contribution: names of %d bytes: not in [1, %d], with one component", l.Names, MaxNameBytes)
+	}
 	if l.Nonzero < 0 || l.Nonzero > total {
 		bad("contribution: %d nonzero integers: not in [0, %d]", l.Nonzero, total)
 	}
@@ -232,4 +261,36 @@ func Roots(scales []uint32) []float64 {
 		out[i] = math.Sqrt(float64(k))
 	}
 	return out
+}
+
+// Marks is the Quantiser of columns of marks. A number above 0 is a mark, which adds Λ units to its column; any other
+// number adds nothing. A contribution has at most one mark: if several numbers are above 0, the first column counts. So
+// two contributions are at most √2·Λ apart, or Λ if there is only one column. A contribution is at most Λ from the null
+// contribution.
+type Marks struct{ Columns int }
+
+// Component returns a component with the marks, each of which counts as 1 in the sums.
+func (m Marks) Component() Component { return Component{Size: m.Columns, Clip: 1, Quantiser: m} }
+
+// Entries returns the number of columns.
+func (m Marks) Entries() int { return m.Columns }
+
+// Distances returns √2·Λ between two contributions, or Λ if there is only one column, and Λ from zero.
+func (m Marks) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	zeroOut = lattice.Square(g.Lambda)
+	if m.Columns == 1 {
+		return zeroOut, zeroOut
+	}
+	return zeroOut.Add(zeroOut), zeroOut
+}
+
+// Quantise marks the first column whose number is above 0. It needs no final check in integers, because it writes only
+// this mark.
+func (m Marks) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	for i, x := range v {
+		if x > 0 {
+			dst[i] = g.Lambda
+			return
+		}
+	}
 }

@@ -97,9 +97,9 @@ func (s *shared) carry(n int) *Sum {
 }
 
 // Add takes the contribution sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. The chain must have absorbed
-// every record of the step BEFORE. The key of the step's noise is node {instance, block: step number}, level and index
-// 0.
-func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
+// every event of the step, and closed it, BEFORE. The key of the step's noise is node {instance, block: step number},
+// level and index 0.
+func (c *Sum) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	if len(v) != len(c.sums) || len(dst) != len(c.sums) {
 		panic(fmt.Sprintf("BUG: decay: contribution sum has %d entries and release %d, want %d", len(v), len(dst), len(c.sums)))
 	}
@@ -107,7 +107,7 @@ func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	c.sampler.Fill(c.drawn, chain.Seed(noise.NodeID{Instance: c.instance, Block: c.steps}))
 	for i, x := range v {
 		n := c.drawn[i]
-		u := c.filter.carry(&c.buffers[i], n).AddInt64(x).AddInt64(n)
+		u := c.filter.carry(&c.buffers[i], n).Add(x).AddInt64(n)
 		c.increments[i], c.sums[i] = u, decayedSum(c.sums[i], c.decay, u)
 		dst[i] = c.fine.Float64(c.sums[i])
 	}

@@ -134,23 +134,23 @@ type faulty struct {
 	fault string
 }
 
-func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (x faulty) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	c := x.Sum
 	c.steps++
 	c.sampler.Fill(c.drawn, chain.Seed(noise.NodeID{Instance: c.instance, Block: c.steps}))
 	for i, contribution := range v {
 		n := c.drawn[i]
 		m := c.filter.carry(&c.buffers[i], n)
-		u := m.AddInt64(contribution).AddInt64(n)
+		u := m.Add(contribution).AddInt64(n)
 		decay := c.decay
 		switch x.fault {
 		case "carry skipped":
-			u = lattice.Int128{}.AddInt64(contribution).AddInt64(n)
+			u = contribution.AddInt64(n)
 		case "contribution added twice":
-			u = u.AddInt64(contribution)
+			u = u.Add(contribution)
 		case "decay before the noise":
 			small := buffer.Decayed(lattice.Int128{Hi: n >> 63, Lo: uint64(n)}, decay, lattice.Int128{})
-			u = m.AddInt64(contribution).Add(small)
+			u = m.Add(contribution).Add(small)
 		case "no decay":
 			decay = 1<<30 - 1
 		}
@@ -166,7 +166,7 @@ func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
 		}
 		clear(c.buffers)
 	}
-	if x.fault == "reset depends on data" && v[0] > 0 {
+	if x.fault == "reset depends on data" && (lattice.Int128{}).Less(v[0]) {
 		clear(c.buffers)
 	}
 }
@@ -205,11 +205,12 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 		var contributions, drawn []int64
 		for now := range int64(steps) {
 			contribution := []int64{now*now%7 - 3}
-			chain.Absorb(c.steps+1, 0, noise.Identity{Offset: now}, contribution)
+			chain.Absorb(noise.Identity{Offset: now}, contribution)
+			chain.Close(c.steps + 1)
 			if fault == "" {
-				c.Add(dst, contribution, chain)
+				c.Add(dst, sumtest.Wide(contribution), chain)
 			} else {
-				sum.Add(dst, contribution, chain)
+				sum.Add(dst, sumtest.Wide(contribution), chain)
 			}
 			sums, drawn = append(sums, c.sums[0]), append(drawn, c.drawn[0])
 			contributions = append(contributions, contribution[0])
@@ -256,8 +257,8 @@ func TestNoNoisePassesAReset(t *testing.T) {
 		}
 		chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
 		for range 3 {
-			x := []int64{contribution}
-			chain.Absorb(c.steps+1, 0, noise.Identity{}, nil)
+			x := sumtest.Wide([]int64{contribution})
+			chain.Close(c.steps + 1)
 			if fault == "" {
 				c.Add(dst, x, chain)
 			} else {

@@ -38,7 +38,7 @@ func claims() []claim {
 	one := func(x float64) []float64 { return []float64{x} }
 	for _, mu := range []float64{0.01, 0.05, 0.2064, 0.5, 1, 2, 5} {
 		ask(one(mu), nil, nil)
-		ask(nil, one(GaussianRho(mu)), nil)
+		ask(nil, one(gaussianRho(mu)), nil)
 	}
 	ask([]float64{1, 1, 1, 1}, nil, nil)
 	ask([]float64{0.1, 0.2, 0.3, 0.4, 0.5}, nil, nil)

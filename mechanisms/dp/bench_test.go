@@ -16,7 +16,7 @@ func BenchmarkGaussianDelta(b *testing.B) {
 
 func BenchmarkZCDPEpsilon(b *testing.B) {
 	for b.Loop() {
-		ZCDPEpsilon(0.5, 1e-6)
+		zcdpEpsilon(0.5, 1e-6)
 	}
 }
 

@@ -4,46 +4,46 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Adjacency defines which two streams are neighbours. The zero value is invalid, because privacy has no default.
 type Adjacency uint8
 
-// Replace exchanges one event for any other with the same public attributes, so a contribution moves by at most twice
-// its norm bound. ZeroOut exchanges it for the null event, so a contribution moves by at most its norm bound.
+// The relations between neighbours. Under Replace and ZeroOut every event keeps its place, so that places, and with
+// them the presence of events, are public. Under AddRemove neighbours differ in length.
 const (
-	Replace Adjacency = iota + 1
-	ZeroOut
+	Replace   Adjacency = iota + 1 // one event is exchanged for any other with the same public attributes
+	ZeroOut                        // one event is exchanged for the null event
+	AddRemove                      // all events of one unit are present in one stream, and absent in the other
 )
+
+// adjacencies are the names used in settings and decisions, in the order of the constants.
+var adjacencies = []string{"replace", "zero-out", "add-remove"}
 
 // String returns the name used in settings and decisions.
 func (a Adjacency) String() string {
-	switch a {
-	case Replace:
-		return "replace"
-	case ZeroOut:
-		return "zero-out"
-	default:
+	if a.Validate() != nil {
 		return fmt.Sprintf("adjacency(%d)", uint8(a))
 	}
+	return adjacencies[a-1]
 }
 
-// Validate refuses everything except Replace and ZeroOut.
+// Validate refuses everything except the three constants.
 func (a Adjacency) Validate() error {
-	if a != Replace && a != ZeroOut {
-		return fmt.Errorf("dp: adjacency %d: neither replace nor zero-out", uint8(a))
+	if a < Replace || a > AddRemove {
+		return fmt.Errorf("dp: adjacency %d: not one of %v", uint8(a), adjacencies)
 	}
 	return nil
 }
 
 // ParseAdjacency is the inverse of String.
 func ParseAdjacency(name string) (Adjacency, error) {
-	for _, a := range []Adjacency{Replace, ZeroOut} {
-		if name == a.String() {
-			return a, nil
-		}
+	i := slices.Index(adjacencies, name)
+	if i < 0 {
+		return 0, fmt.Errorf("dp: adjacency %q: not one of %v", name, adjacencies)
 	}
-	return 0, fmt.Errorf("dp: adjacency %q: neither replace nor zero-out", name)
+	return Adjacency(i + 1), nil
 }
 
 // Budget bounds the loss of a mechanism: ε > 0, finite, and 0 ≤ δ < 1.

@@ -6,19 +6,21 @@ import (
 )
 
 func TestAdjacencyNamesRoundTrip(t *testing.T) {
-	for _, a := range []Adjacency{Replace, ZeroOut} {
+	for _, a := range []Adjacency{Replace, ZeroOut, AddRemove} {
 		got, err := ParseAdjacency(a.String())
 		if got != a || err != nil || a.Validate() != nil {
 			t.Errorf("ParseAdjacency(%q) = %v, %v", a.String(), got, err)
 		}
 	}
-	for _, name := range []string{"", "Replace", "zero_out", "adjacency(0)"} {
+	for _, name := range []string{"", "Replace", "zero_out", "adjacency(0)", "adjacency(4)"} {
 		if _, err := ParseAdjacency(name); err == nil {
 			t.Errorf("ParseAdjacency(%q) succeeds", name)
 		}
 	}
-	if Adjacency(0).Validate() == nil {
-		t.Error("the zero adjacency is valid")
+	for _, none := range []Adjacency{0, 4} {
+		if none.Validate() == nil {
+			t.Errorf("%v is valid", none)
+		}
 	}
 }
 

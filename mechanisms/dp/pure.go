@@ -5,22 +5,6 @@ import (
 	"math"
 )
 
-// PureRho returns the least ρ such that every ε-DP mechanism is ρ-zCDP, rounded up: ρ = ε·tanh(ε/2) (PROOF.md, Lemma
-// 2). This is below the ε²/2 of Bun and Steinke 2016, Proposition 1.4.
-func PureRho(epsilon float64) float64 {
-	mustBeLoss("PureRho", epsilon)
-	e := exact(epsilon)
-	switch {
-	case epsilon < 0x1p-30: // 1 − e^−ε would cancel; the two bounds differ by a relative ε²/12
-		return RoundUp(e.Mul(e, e).Quo(e, exact(2)))
-	case epsilon > maxExponent:
-		return epsilon
-	}
-	decay := exponential(newFloat().Neg(e))
-	e.Mul(e, newFloat().Sub(exact(1), decay))
-	return min(epsilon, RoundUp(outward(e.Quo(e, decay.Add(decay, exact(1))))))
-}
-
 // PureMu returns the least µ such that every ε-DP mechanism is µ-Gaussian-DP, rounded up: µ = 2Φ⁻¹(e^ε/(1+e^ε)), at
 // which the trade-off curve of normal laws touches the corner of randomised response (PROOF.md, Lemma 3). It returns
 // +Inf for ε > 790.

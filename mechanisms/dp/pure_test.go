@@ -8,8 +8,8 @@ import (
 
 func TestPureLossInOtherCurrencies(t *testing.T) {
 	grid(t, "pure-rho.csv", 11, func(x []float64, want *big.Float) {
-		if got := PureRho(x[0]); got != RoundUp(want) {
-			t.Errorf("PureRho(%g) = %g, want %g", x[0], got, RoundUp(want))
+		if got := pureRho(x[0]); got != RoundUp(want) {
+			t.Errorf("pureRho(%g) = %g, want %g", x[0], got, RoundUp(want))
 		}
 	})
 	grid(t, "pure-mu.csv", 8, func(x []float64, want *big.Float) {
@@ -19,7 +19,7 @@ func TestPureLossInOtherCurrencies(t *testing.T) {
 	})
 	inf := math.Inf(1)
 	for _, edge := range []struct{ epsilon, rho, mu float64 }{{0, 0, 0}, {800.5, 800.5, inf}, {inf, inf, inf}} {
-		if rho, mu := PureRho(edge.epsilon), PureMu(edge.epsilon); rho != edge.rho || mu != edge.mu {
+		if rho, mu := pureRho(edge.epsilon), PureMu(edge.epsilon); rho != edge.rho || mu != edge.mu {
 			t.Errorf("pure %g: rho %g, mu %g, want %g, %g", edge.epsilon, rho, mu, edge.rho, edge.mu)
 		}
 	}
@@ -29,7 +29,7 @@ func TestPureLossInOtherCurrencies(t *testing.T) {
 // and close to it as α → 1.
 func TestPureRhoIsALeastUpperBound(t *testing.T) {
 	for _, epsilon := range []float64{0.01, 0.5, 1, 4, 30} {
-		rho := PureRho(epsilon)
+		rho := pureRho(epsilon)
 		of := roughRenyi{0, []responses{{epsilon, 1}}}
 		for x := 1e-4; x < 1e4; x *= 1.7 {
 			if d := of.k(x) / x; d > (1+x)*rho*(1+1e-9) {
@@ -86,4 +86,20 @@ func TestLawOfResponses(t *testing.T) {
 	if sure := plus(certain(), exact(801), 2); len(sure) != 1 || sure[0].roughLoss != 1602 || sure[0].roughWeight != 1 {
 		t.Errorf("two losses of 801 are %+v, want 1602 for certain", sure)
 	}
+}
+
+// pureRho returns the least ρ such that every ε-DP mechanism is ρ-zCDP, rounded up: ρ = ε·tanh(ε/2) (PROOF.md, Lemma
+// 2). This is below the ε²/2 of Bun and Steinke 2016, Proposition 1.4.
+func pureRho(epsilon float64) float64 {
+	mustBeLoss("pureRho", epsilon)
+	e := exact(epsilon)
+	switch {
+	case epsilon < 0x1p-30: // 1 − e^−ε would cancel; the two bounds differ by a relative ε²/12
+		return RoundUp(e.Mul(e, e).Quo(e, exact(2)))
+	case epsilon > maxExponent:
+		return epsilon
+	}
+	decay := exponential(newFloat().Neg(e))
+	e.Mul(e, newFloat().Sub(exact(1), decay))
+	return min(epsilon, RoundUp(outward(e.Quo(e, decay.Add(decay, exact(1))))))
 }

@@ -19,6 +19,7 @@ type Total struct {
 	squares sum // Σµ² of the Gaussian mechanisms
 	rho     sum
 	pures   []responses // pure mechanisms by ascending loss; copies share the slice, so it must not be written
+	told    float64     // probability of the events that AddTold added, at most 1
 }
 
 // AddMu composes with a µ-Gaussian-DP mechanism.
@@ -41,6 +42,14 @@ func (t *Total) AddPure(epsilon float64) {
 	}
 }
 
+// AddTold composes with an event of probability at most q, which reveals everything: of both neighbours' laws, a part
+// of mass 1 − q has the losses that are added besides, and nothing is known of the rest. A mechanism is (ε, q)-DP
+// exactly if its loss is AddPure(ε) and AddTold(q) (PROOF.md, Lemma 7).
+func (t *Total) AddTold(q float64) {
+	mustBeLoss("AddTold", q)
+	t.told = min(1, RoundUp(up().Add(exact(t.told), exact(q))))
+}
+
 func (t *Total) addResponses(r responses) {
 	at, found := slices.BinarySearchFunc(t.pures, r, func(a, b responses) int { return cmp.Compare(a.loss, b.loss) })
 	if found {
@@ -58,12 +67,14 @@ func (t *Total) Add(u Total) {
 	for _, r := range u.pures {
 		t.addResponses(r)
 	}
+	t.AddTold(u.told)
 }
 
-// Times returns the loss of k compositions t in sequence on the same events: µ√k, kρ, kε.
+// Times returns the loss of k compositions t in sequence on the same events: µ√k, kρ, kε, kq.
 func (t Total) Times(k uint64) Total { return t.scaled(k, 1) }
 
-// Group returns the loss of a group of k events exchanged at once: kµ, k²ρ, kε (PROOF.md, Theorem 4).
+// Group returns the loss of a group of k events exchanged at once: kµ, k²ρ, kε (PROOF.md, Theorem 4). A told q becomes
+// q·Σ_{j<k} e^(jε) (Lemma 7), ε the sum of the pure losses. With µ or ρ besides q no bound is known, and q becomes 1.
 func (t Total) Group(k uint64) Total { return t.scaled(1, k) }
 
 // scaled repeats the composition times times, and increases each loss for a group of events.
@@ -81,7 +92,31 @@ func (t Total) scaled(times, group uint64) Total {
 			count: RoundUp(newFloat().Mul(exact(r.count), n)),
 		})
 	}
+	scaled.told = t.toldOf(group)
+	scaled.told = min(1, RoundUp(up().Mul(exact(scaled.told), n)))
 	return scaled
+}
+
+// toldOf returns q·Σ_{j<k} e^(jε), rounded up, at most 1.
+func (t Total) toldOf(group uint64) float64 {
+	if t.told == 0 || group == 1 {
+		return t.told
+	}
+	if t.squares != (sum{}) || t.rho != (sum{}) {
+		return 1
+	}
+	e, k := exact(t.Pure()), newFloat().SetUint64(group)
+	whole := newFloat().Mul(e, k)
+	if whole.Cmp(exact(maxExponent)) > 0 {
+		return 1
+	}
+	sum := exponential(whole)
+	if e.Cmp(exact(0x1p-20)) > 0 { // the sum is (e^(kε) − 1)/(e^ε − 1); below, k·e^(kε) bounds it without cancellation
+		sum.Sub(sum, exact(1)).Quo(sum, e.Sub(exponential(e), exact(1)))
+	} else {
+		sum.Mul(sum, k)
+	}
+	return min(1, RoundUp(outward(sum.Mul(sum, exact(t.told)))))
 }
 
 // Mu returns the Gaussian part, √Σµ², rounded up.
@@ -89,6 +124,9 @@ func (t Total) Mu() float64 { return rootUp(t.squares.float()) }
 
 // Rho returns the zCDP part, rounded up.
 func (t Total) Rho() float64 { return RoundUp(t.rho.float()) }
+
+// Told returns the probability of the events of AddTold, rounded up.
+func (t Total) Told() float64 { return t.told }
 
 // Pure returns the pure part, Σε, rounded up.
 func (t Total) Pure() float64 {
@@ -111,7 +149,11 @@ func (t Total) Delta(epsilon float64) float64 {
 	for _, r := range t.conversions() {
 		delta = min(delta, r.delta(epsilon))
 	}
-	return delta
+	if t.told == 0 {
+		return delta
+	}
+	rest := up().Sub(exact(1), exact(t.told)) // 1 − (1 − q)(1 − δ′) = q + (1 − q)δ′
+	return min(1, RoundUp(rest.Mul(rest, exact(delta)).Add(rest, exact(t.told))))
 }
 
 // Epsilon returns ε at δ, rounded up: the least of the bounds of PROOF.md, Theorem 3. It is +Inf if no bound exists,
@@ -122,6 +164,8 @@ func (t Total) Epsilon(delta float64) float64 {
 		panic(fmt.Sprintf("BUG: dp: Epsilon at delta %g: negative or NaN", delta))
 	case delta >= 1:
 		return 0
+	case t.told > 0:
+		return t.beside(delta)
 	case delta == 0 && t.squares == sum{} && t.rho == sum{}:
 		return t.Pure()
 	case delta == 0:
@@ -133,6 +177,20 @@ func (t Total) Epsilon(delta float64) float64 {
 	}
 	return epsilon
 }
+
+// beside returns Epsilon at a δ of which the told events take their part.
+func (t Total) beside(delta float64) float64 {
+	if delta < t.told {
+		return math.Inf(1)
+	}
+	rest := newFloat().Sub(exact(delta), exact(t.told))
+	left, _ := rest.Quo(rest, newFloat().Sub(exact(1), exact(t.told))).Float64()
+	t.told = 0
+	return t.Epsilon(math.Nextafter(left, 0)) // below the quotient, however it was rounded
+}
+
+// up returns 0 at the precision of conversions, in a big.Float that rounds up.
+func up() *big.Float { return newFloat().SetMode(big.ToPositiveInf) }
 
 // square returns µ², exactly.
 func square(mu float64) *big.Float { return newFloat().Mul(exact(mu), exact(mu)) }

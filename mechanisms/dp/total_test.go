@@ -39,7 +39,7 @@ func TestTotalOfOneCurrencyIsItsConversion(t *testing.T) {
 			if got, want := gaussian.Epsilon(delta), GaussianEpsilon(x, delta); got != want {
 				t.Errorf("mu %g, delta %g: epsilon %g, want %g", x, delta, got, want)
 			}
-			if got, want := zcdp.Epsilon(delta), ZCDPEpsilon(x, delta); got != want {
+			if got, want := zcdp.Epsilon(delta), zcdpEpsilon(x, delta); got != want {
 				t.Errorf("rho %g, delta %g: epsilon %g, want %g", x, delta, got, want)
 			}
 			// For randomised response, δ = (e^ε₀ − e^ε)/(1 + e^ε₀).
@@ -91,7 +91,7 @@ func TestTotalIsNeverBelowTheTruth(t *testing.T) {
 		build := func(keep float64) Total {
 			all := total(c.mus, nil, nil)
 			for _, mu := range c.gaussiansAsRho {
-				all.AddRho(keep * GaussianRho(mu))
+				all.AddRho(keep * gaussianRho(mu))
 			}
 			for _, pure := range c.pures {
 				all.AddPure(keep * pure)
@@ -133,8 +133,8 @@ func TestTotalIsAtMostEachSimpleBound(t *testing.T) {
 					}
 					got := all.Epsilon(delta)
 					for name, naive := range map[string]float64{
-						"basic":   GaussianEpsilon(mu, share) + ZCDPEpsilon(rho, share) + 2*pure,
-						"as zCDP": ZCDPEpsilon(GaussianRho(mu)+rho+pure*pure, delta),
+						"basic":   GaussianEpsilon(mu, share) + zcdpEpsilon(rho, share) + 2*pure,
+						"as zCDP": zcdpEpsilon(gaussianRho(mu)+rho+pure*pure, delta),
 					} {
 						if got > naive*(1+1e-12) {
 							t.Errorf("mu %g, rho %g, twice pure %g, delta %g: epsilon %g, %s composition %g", mu, rho, pure, delta, got,
@@ -300,10 +300,10 @@ func TestTotalPanicsOnNonsense(t *testing.T) {
 		func(t *Total) { t.Delta(nan) },
 		func(t *Total) { t.Epsilon(-1) },
 		func(*Total) { ZCDPDelta(-1, 1) },
-		func(*Total) { ZCDPEpsilon(nan, 0.1) },
+		func(*Total) { zcdpEpsilon(nan, 0.1) },
 		func(*Total) { ZCDPRho(Budget{1, 1}) },
-		func(*Total) { GaussianRho(nan) },
-		func(*Total) { PureRho(-1) },
+		func(*Total) { gaussianRho(nan) },
+		func(*Total) { pureRho(-1) },
 		func(*Total) { PureMu(nan) },
 	} {
 		func() {

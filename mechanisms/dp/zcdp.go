@@ -22,20 +22,6 @@ func ZCDPDelta(epsilon, rho float64) float64 {
 	return probability(renyi{rho: exact(rho)}.delta(epsilon))
 }
 
-// ZCDPEpsilon returns the ε that ρ-zCDP proves at δ by the bound of ZCDPDelta, rounded up; +Inf if no ε is proved.
-func ZCDPEpsilon(rho, delta float64) float64 {
-	if !(rho >= 0) || !(delta >= 0) {
-		panic(fmt.Sprintf("BUG: dp: ZCDPEpsilon of rho %g at delta %g: negative or NaN", rho, delta))
-	}
-	switch {
-	case rho == 0 || delta >= 1:
-		return 0
-	case delta == 0 || math.IsInf(rho, 1):
-		return math.Inf(1)
-	}
-	return RoundUp(renyi{rho: exact(rho)}.epsilon(delta))
-}
-
 // ZCDPRho returns the largest float64 ρ with ZCDPDelta(ε, ρ) ≤ δ: noise calibrated to it proves the budget. It returns
 // 0 if δ is 0.
 func ZCDPRho(b Budget) float64 {
@@ -48,21 +34,11 @@ func ZCDPRho(b Budget) float64 {
 	return rho
 }
 
-// GaussianRho returns ρ = µ²/2 of a µ-Gaussian-DP mechanism, rounded up: D_α(N(µ,1)‖N(0,1)) = αµ²/2 (Bun and Steinke
-// 2016, Proposition 1.6), and every µ-Gaussian-DP pair is post-processing of these two laws.
-func GaussianRho(mu float64) float64 {
-	if !(mu >= 0) {
-		panic(fmt.Sprintf("BUG: dp: GaussianRho of mu %g: negative or NaN", mu))
-	}
-	square := newFloat().Mul(exact(mu), exact(mu))
-	return RoundUp(square.Quo(square, exact(2)))
-}
-
 // ExponentialRho returns ρ = ε²/8, rounded up, for one ε-DP draw of the exponential mechanism. The draw has bounded
 // range ε. Every mechanism of bounded range is ε²/8-zCDP (Cesar and Rogers, "Bounding, Concentrating, and Truncating:
 // Unifying Privacy Loss Composition for Data Analytics", ALT 2021, Lemma 3.4). Their source is Dong, Durfee and Rogers,
-// "Optimal Differential Privacy Composition for Exponential Mechanisms" (ICML 2020). Pure ε-DP alone gives PureRho,
-// about four times as much.
+// "Optimal Differential Privacy Composition for Exponential Mechanisms" (ICML 2020). Pure ε-DP alone gives
+// ε·tanh(ε/2), about four times as much.
 func ExponentialRho(epsilon float64) float64 {
 	mustBeLoss("ExponentialRho", epsilon)
 	if math.IsInf(epsilon, 1) {

@@ -1,6 +1,7 @@
 package dp
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -31,8 +32,8 @@ func TestRenyiBoundsAreTheLeastFloatsAboveTheTruth(t *testing.T) {
 		if got != RoundUp(atLeastZero(want)) {
 			t.Errorf("epsilon at delta %g of rho %g, pure %g = %g, want %g", x[0], x[1], x[2], got, RoundUp(atLeastZero(want)))
 		}
-		if x[2] == 0 && ZCDPEpsilon(x[1], x[0]) != got {
-			t.Errorf("ZCDPEpsilon(%g, %g) is not %g", x[1], x[0], got)
+		if x[2] == 0 && zcdpEpsilon(x[1], x[0]) != got {
+			t.Errorf("zcdpEpsilon(%g, %g) is not %g", x[1], x[0], got)
 		}
 	})
 }
@@ -67,8 +68,8 @@ func TestZCDPRhoIsTheLargestThatProvesTheBudget(t *testing.T) {
 			ZCDPDelta(b.Epsilon, above) <= b.Delta {
 			t.Errorf("ZCDPRho(%+v) = %g: not the largest", b, rho)
 		}
-		if got := ZCDPEpsilon(rho, b.Delta); got > b.Epsilon || got < b.Epsilon*(1-1e-9)-1e-9 {
-			t.Errorf("ZCDPEpsilon(ZCDPRho(%+v)) = %g", b, got)
+		if got := zcdpEpsilon(rho, b.Delta); got > b.Epsilon || got < b.Epsilon*(1-1e-9)-1e-9 {
+			t.Errorf("zcdpEpsilon(ZCDPRho(%+v)) = %g", b, got)
 		}
 	}
 }
@@ -78,7 +79,7 @@ func TestZCDPRhoIsTheLargestThatProvesTheBudget(t *testing.T) {
 func TestZCDPConversionIsAboveTheGaussianOne(t *testing.T) {
 	for _, mu := range []float64{1e-3, 0.02, 0.2, 1, 4} {
 		for _, delta := range []float64{1e-12, 1e-6, 1e-3} {
-			exact, got := GaussianEpsilon(mu, delta), ZCDPEpsilon(GaussianRho(mu), delta)
+			exact, got := GaussianEpsilon(mu, delta), zcdpEpsilon(gaussianRho(mu), delta)
 			if got < exact || delta < 1e-4 && got > 1.15*exact {
 				t.Errorf("mu %g, delta %g: epsilon %g by zCDP, %g exactly", mu, delta, got, exact)
 			}
@@ -88,7 +89,7 @@ func TestZCDPConversionIsAboveTheGaussianOne(t *testing.T) {
 			}
 		}
 		for _, epsilon := range []float64{0, 0.1, 1, 10} {
-			if exact, got := GaussianDelta(epsilon, mu), ZCDPDelta(epsilon, GaussianRho(mu)); got < exact {
+			if exact, got := GaussianDelta(epsilon, mu), ZCDPDelta(epsilon, gaussianRho(mu)); got < exact {
 				t.Errorf("mu %g, epsilon %g: delta %g by zCDP, %g exactly", mu, epsilon, got, exact)
 			}
 		}
@@ -118,17 +119,41 @@ func TestZCDPAtTheEdges(t *testing.T) {
 	f("delta at infinite epsilon", ZCDPDelta(inf, 3), 0)
 	f("delta of infinite rho", ZCDPDelta(3, inf), 1)
 	f("delta below the least float", ZCDPDelta(1e6, 1), math.SmallestNonzeroFloat64)
-	f("epsilon of no loss", ZCDPEpsilon(0, 0), 0)
-	f("epsilon at delta 0", ZCDPEpsilon(1e-9, 0), inf)
-	f("epsilon at delta 1", ZCDPEpsilon(7, 1), 0)
-	f("epsilon of infinite rho", ZCDPEpsilon(inf, 0.5), inf)
+	f("epsilon of no loss", zcdpEpsilon(0, 0), 0)
+	f("epsilon at delta 0", zcdpEpsilon(1e-9, 0), inf)
+	f("epsilon at delta 1", zcdpEpsilon(7, 1), 0)
+	f("epsilon of infinite rho", zcdpEpsilon(inf, 0.5), inf)
 	f("rho at delta 0", ZCDPRho(Budget{Epsilon: 1}), 0)
-	f("rho of mu 2", GaussianRho(2), 2)
+	f("rho of mu 2", gaussianRho(2), 2)
 	for _, delta := range []float64{1e-300, 1e-6, 0.9} {
 		for _, rho := range []float64{1e-300, 1e-100, 1e100, 1e300} {
-			if got := ZCDPEpsilon(rho, delta); math.IsNaN(got) || got < 0 || rho > 1 && got < rho*(1-1e-12) {
-				t.Errorf("ZCDPEpsilon(%g, %g) = %g", rho, delta, got)
+			if got := zcdpEpsilon(rho, delta); math.IsNaN(got) || got < 0 || rho > 1 && got < rho*(1-1e-12) {
+				t.Errorf("zcdpEpsilon(%g, %g) = %g", rho, delta, got)
 			}
 		}
 	}
+}
+
+// gaussianRho returns ρ = µ²/2 of a µ-Gaussian-DP mechanism, rounded up: D_α(N(µ,1)‖N(0,1)) = αµ²/2 (Bun and Steinke
+// 2016, Proposition 1.6), and every µ-Gaussian-DP pair is post-processing of these two laws.
+func gaussianRho(mu float64) float64 {
+	if !(mu >= 0) {
+		panic(fmt.Sprintf("BUG: dp: gaussianRho of mu %g: negative or NaN", mu))
+	}
+	square := newFloat().Mul(exact(mu), exact(mu))
+	return RoundUp(square.Quo(square, exact(2)))
+}
+
+// zcdpEpsilon returns the ε that ρ-zCDP proves at δ by the bound of ZCDPDelta, rounded up; +Inf if no ε is proved.
+func zcdpEpsilon(rho, delta float64) float64 {
+	if !(rho >= 0) || !(delta >= 0) {
+		panic(fmt.Sprintf("BUG: dp: zcdpEpsilon of rho %g at delta %g: negative or NaN", rho, delta))
+	}
+	switch {
+	case rho == 0 || delta >= 1:
+		return 0
+	case delta == 0 || math.IsInf(rho, 1):
+		return math.Inf(1)
+	}
+	return RoundUp(renyi{rho: exact(rho)}.epsilon(delta))
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Int128 is a two's complement integer of two 64-bit words, Hi·2⁶⁴ + Lo. After 16 days at 10⁵ events a second a sum of
-// contributions needs more than 64 bits. It never needs more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise
-// below 2⁷⁰ in a tree, 2⁸⁸ in a carry.
+// contributions needs more than 64 bits. It never needs more than 120: fewer than 2⁹⁴ records in 2³¹ partitions, Λ <
+// 2²⁵, and noise below 2⁷⁰ in a tree, 2⁸⁸ in a carry.
 type Int128 struct {
 	Hi int64
 	Lo uint64

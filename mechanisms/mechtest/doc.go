@@ -3,4 +3,5 @@
 //
 //	stream := mechtest.ZeroStream(t, mechtest.Config(3))
 //	stream.Add(noise.Identity{Offset: 1}, []float64{0.5, 0, 0})
+//	stream.Close()
 package mechtest

@@ -72,10 +72,10 @@ func (c *curve) fineError(t *testing.T, x expansion, octave, segment int) float6
 	return c.segmentError(t, x, row[:], tables.Guard, floors) + toFloat(scaled(x.end[1], c.frac+octave+8-64))
 }
 
-// coarseError bounds the error of coarse.go. A float64 near v·2^64 is at most 2^(10−octave) from it. The t used differs
-// from its t by at most 2^-64 of a segment, less than a 64th of a cell, and v may be anywhere in a cell. Together these
-// are below 2^(10−octave) + 1 + 2^-6 cells. v may also be in the next segment, or in the one before; the slope is
-// largest at the end of the next one, t = 2.
+// coarseError bounds the error of coarse levels (discrete.go). A float64 near v·2^64 is at most 2^(10−octave) from
+// it. The t used differs from its t by at most 2^-64 of a segment, less than a 64th of a cell, and v may be anywhere
+// in a cell. Together these are below 2^(10−octave) + 1 + 2^-6 cells. v may also be in the next segment, or in the
+// one before; the slope is largest at the end of the next one, t = 2.
 func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.coarse[(tables.CoarseOctaves-1-octave)*tables.Segments+segment]
 	distance := big.NewFloat(float64(int(1)<<(10-octave)) + 1 + 1.0/64)

@@ -1,10 +1,13 @@
 package noise
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
+	"errors"
 	"hash"
+	"slices"
 )
 
 // Identity is the position of a record in the log. A record that is appended again after an unclean leader election has
@@ -34,10 +37,20 @@ func (Seed) String() string { return "noise.Seed(hidden)" }
 func (Seed) GoString() string { return "noise.Seed(hidden)" }
 
 // Chain is the keyed ratchet k_0, k_1, … that binds noise to the history it protects; doc.go defines every byte. It
-// allocates nothing. It is not safe for concurrent use.
+// allocates only at the first record of a partition. It is not safe for concurrent use.
 type Chain struct {
-	key [sha256.Size]byte
+	key   [sha256.Size]byte
+	topic [16]byte // of the events of the open step; zeros if there are none
+	rows  []row    // one for each partition that had a record, ascending
+	at    int      // index of the row of the last record
 	*hasher
+}
+
+// row is what the open step has absorbed of one partition. It depends on the events of this partition alone.
+type row struct {
+	partition int32
+	number    uint64            // events
+	digest    [sha256.Size]byte // d_p of doc.go; zeros if there are no events
 }
 
 // Scratch is the hashing memory of chains. Many chains may share one if only one is in use at a time. It must be kept
@@ -72,7 +85,7 @@ func NewScratch() *Scratch {
 }
 
 // Chain starts a chain at key, which is k_0 of a stream or the key from a sealed state.
-func (s *Scratch) Chain(key [32]byte) Chain { return Chain{key, &s.hasher} }
+func (s *Scratch) Chain(key [32]byte) Chain { return Chain{key: key, hasher: &s.hasher} }
 
 // NewChain starts a chain at key with its own Scratch.
 func NewChain(key [32]byte) *Chain {
@@ -85,51 +98,130 @@ func (c *Chain) Key() [32]byte { return c.key }
 
 // Field tags. They are part of a stored format, so a new field must take a new number.
 const (
-	tagDomain       = 1 // followed by: u32 length, bytes
-	tagStep         = 2 // followed by: u64
-	tagPlace        = 3 // followed by: u32
-	tagIdentity     = 4 // followed by: 16 bytes, i32, i64, i32
-	tagContribution = 5 // followed by: null flag u8, u32 count, count × i64
-	tagNode         = 6 // followed by: u16, u64, u8, u64
-	tagName         = 7 // followed by: u32 length, bytes
-	tagChoice       = 8 // followed by: u16, 4 × u64, u32 count, count × i64
+	tagDomain    = 1 // followed by: u32 length, bytes
+	tagStep      = 2 // followed by: u64
+	tagTopic     = 3 // followed by: 16 bytes
+	tagPartition = 4 // followed by: i32, u64, 32 bytes
+	tagNode      = 5 // followed by: u16, u64, u8, u64
+	tagName      = 6 // followed by: u32 length, bytes
+	tagChoice    = 7 // followed by: u16, 4 × u64, u32 count, count × i64
 )
 
-// Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ contribution). step is the number
-// t of the record's step, from 1; place is its position j in the batch. A nil contribution sets the null flag, so it
-// gives another key than a contribution of zeros. The contribution must contain every private quantity of the record.
-func (c *Chain) Absorb(step uint64, place uint32, id Identity, contribution []int64) {
-	c.begin("record")
-	b := append(c.buf[:c.used], tagStep)
-	b = binary.LittleEndian.AppendUint64(b, step)
-	b = append(b, tagPlace)
-	b = binary.LittleEndian.AppendUint32(b, place)
-	b = append(b, tagIdentity)
-	b = append(b, id.Topic[:]...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(id.Partition))
+// Absorb adds an event to the open step: d_p ← SHA-256(d_p ‖ offset ‖ epoch ‖ length ‖ contribution), p the partition.
+// The contribution must contain every private quantity of the event. nil is a record that is no event: it changes no
+// key, tag or seed, and Absorb only makes room for its partition. All events of a step must be of one topic.
+func (c *Chain) Absorb(id Identity, contribution []int64) {
+	if c.event(id, contribution == nil, len(contribution)) {
+		c.numbers(contribution)
+		c.absorbed()
+	}
+}
+
+// AbsorbName is Absorb for an event whose contribution is one more of a name: d_p ← SHA-256(d_p ‖ offset ‖ epoch ‖
+// length ‖ name). A chain has one of the two for life. nil is a record that is no event.
+func (c *Chain) AbsorbName(id Identity, name []byte) {
+	if c.event(id, name == nil, len(name)) {
+		c.write(name)
+		c.absorbed()
+	}
+}
+
+// event finds the row of a record and, unless the record is no event, begins the message of its digest.
+func (c *Chain) event(id Identity, null bool, length int) bool {
+	if c.at == len(c.rows) || c.rows[c.at].partition != id.Partition {
+		c.find(id.Partition)
+	}
+	if null {
+		return false
+	}
+	if c.topic != id.Topic {
+		if c.topic != [16]byte{} {
+			panic("BUG: noise: events of two topics in one step")
+		}
+		c.topic = id.Topic
+	}
+	r := &c.rows[c.at]
+	r.number++
+	b := append(c.buf[:0], r.digest[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(id.Offset))
 	b = binary.LittleEndian.AppendUint32(b, uint32(id.LeaderEpoch))
-	null := byte(0)
-	if contribution == nil {
-		null = 1
-	}
-	b = append(b, tagContribution, null)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(contribution)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(length))
 	c.used = len(b)
-	c.numbers(contribution)
+	c.hash.Reset()
+	return true
+}
+
+// absorbed ends the message that event began.
+func (c *Chain) absorbed() {
+	c.flush()
+	c.hash.Sum(c.rows[c.at].digest[:0])
+}
+
+// Events returns the number of events of the open step.
+func (c *Chain) Events() uint64 {
+	events := uint64(0)
+	for _, r := range c.rows {
+		events += r.number
+	}
+	return events
+}
+
+// find sets at to the row of a partition, and inserts the row if there is none.
+func (c *Chain) find(partition int32) {
+	order := func(r row, p int32) int { return cmp.Compare(r.partition, p) }
+	at, found := slices.BinarySearchFunc(c.rows, partition, order)
+	if !found {
+		c.rows = slices.Insert(c.rows, at, row{partition: partition})
+	}
+	c.at = at
+}
+
+// Close ratchets the key over the open step, k ← HMAC(k, "step" ‖ step ‖ topic ‖ partitions), and opens the next one.
+// step is the number t of the closed step, from 1. Seeds of the step's nodes must be drawn AFTER, and then Drawn
+// called.
+func (c *Chain) Close(step uint64) {
+	c.begin("step")
+	b := append(c.buf[:c.used], tagStep)
+	b = binary.LittleEndian.AppendUint64(b, step)
+	c.used = len(b)
+	c.open()
+	c.ratchet()
+	for i := range c.rows {
+		c.rows[i] = row{partition: c.rows[i].partition}
+	}
+	c.topic = [16]byte{}
+}
+
+// open appends topic and partitions of the open step to the message.
+func (c *Chain) open() {
+	c.write(append(c.sum[:0], tagTopic))
+	c.write(c.topic[:])
+	for _, r := range c.rows {
+		if r.number == 0 {
+			continue
+		}
+		b := append(c.sum[:0], tagPartition)
+		b = binary.LittleEndian.AppendUint32(b, uint32(r.partition))
+		c.write(binary.LittleEndian.AppendUint64(b, r.number))
+		c.write(r.digest[:])
+	}
+}
+
+// Drawn ratchets the key once more, k ← HMAC(k, "drawn"), after all seeds of a step were drawn. So no later state has
+// the key of noise that was published.
+func (c *Chain) Drawn() {
+	c.begin("drawn")
 	c.ratchet()
 }
 
-// Draw ratchets the key over the scores of a choice, k ← HMAC(k, "choice" ‖ step ‖ place ‖ choice), and returns the
-// seed of its draw, HMAC(k, "draw"). So no two draws have the same seed, even if their instances are equal. rate holds
-// numerator and denominator of ε and of the sensitivity. scores must contain every private quantity that the choice
-// depends on.
-func (c *Chain) Draw(step uint64, place uint32, instance uint16, rate [4]uint64, scores []int64) Seed {
+// Draw ratchets the key over the scores of a choice, k ← HMAC(k, "choice" ‖ step ‖ choice), and returns the seed of its
+// draw, HMAC(k, "draw"). Then it ratchets the key as Drawn does. So no two draws have the same seed, even if their
+// instances are equal. rate holds numerator and denominator of ε and of the sensitivity. scores must contain every
+// private quantity that the choice depends on.
+func (c *Chain) Draw(step uint64, instance uint16, rate [4]uint64, scores []int64) Seed {
 	c.begin("choice")
 	b := append(c.buf[:c.used], tagStep)
 	b = binary.LittleEndian.AppendUint64(b, step)
-	b = append(b, tagPlace)
-	b = binary.LittleEndian.AppendUint32(b, place)
 	b = append(b, tagChoice)
 	b = binary.LittleEndian.AppendUint16(b, instance)
 	for _, x := range rate {
@@ -140,7 +232,9 @@ func (c *Chain) Draw(step uint64, place uint32, instance uint16, rate [4]uint64,
 	c.numbers(scores)
 	c.ratchet()
 	c.begin("draw")
-	return c.finish()
+	seed := c.finish()
+	c.Drawn()
+	return seed
 }
 
 // numbers appends any number of integers to the message.
@@ -165,14 +259,16 @@ func (c *Chain) ratchet() {
 	c.clear()
 }
 
-// Tag returns HMAC(k, "tag" ‖ name): for each name a digest of the whole history so far. Without k it cannot be
-// distinguished from random bits. It has its own domain, so publishing it reveals nothing about a key or a seed.
+// Tag returns HMAC(k, "tag" ‖ name ‖ topic ‖ partitions): for each name a digest of the whole history so far, with the
+// events of the open step. Without k it cannot be distinguished from random bits. It has its own domain, so publishing
+// it reveals nothing about a key or a seed.
 func (c *Chain) Tag(name string) [32]byte {
 	c.begin("tag")
 	b := append(c.buf[:c.used], tagName)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
 	c.used = len(b)
 	c.write([]byte(name))
+	c.open()
 	return c.finish()
 }
 
@@ -194,7 +290,7 @@ func (h *hasher) clear() {
 	h.inner, h.outer, h.stateKey = h.inner[:0], h.outer[:0], [sha256.Size]byte{}
 }
 
-// Seed returns the seed of node x, activated at the step whose last record was just absorbed: HMAC(k, "noise" ‖ x).
+// Seed returns the seed of node x, activated at the step that Close has just closed: HMAC(k, "noise" ‖ x).
 func (c *Chain) Seed(x NodeID) Seed {
 	c.remember()
 	c.begin("noise")
@@ -277,4 +373,57 @@ func (c *Chain) finish() [sha256.Size]byte {
 	c.flush()
 	c.hash.Sum(c.sum[:0])
 	return c.sum
+}
+
+// A state of a chain is, little-endian: key 32 bytes, topic 16 bytes, number of rows u32, and the rows in ascending
+// order of partitions, each i32 partition, u64 number, 32 bytes digest.
+const chainHead = sha256.Size + 16 + 4
+
+// PartitionLen is the number of bytes that each partition with a record adds to the state of a chain.
+const PartitionLen = 4 + 8 + sha256.Size
+
+// StateLen returns the length of the chain's state. It is a function of the number of partitions that had a record,
+// whatever the records were.
+func (c *Chain) StateLen() int { return chainHead + PartitionLen*len(c.rows) }
+
+// AppendState appends the state. It must only ever be stored sealed, because it holds the key, and digests of events of
+// the open step.
+func (c *Chain) AppendState(dst []byte) []byte {
+	dst = append(append(dst, c.key[:]...), c.topic[:]...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(c.rows)))
+	for _, r := range c.rows {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(r.partition))
+		dst = binary.LittleEndian.AppendUint64(dst, r.number)
+		dst = append(dst, r.digest[:]...)
+	}
+	return dst
+}
+
+var errRows = errors.New("noise: state: rows of partitions are not as a chain writes them")
+
+// CutState returns the chain whose state begins b, and the bytes after it. It refuses bytes that no chain has written.
+func (s *Scratch) CutState(b []byte) (c Chain, rest []byte, err error) {
+	if len(b) < chainHead {
+		return Chain{}, nil, errors.New("noise: state: shorter than that of a chain")
+	}
+	c = s.Chain([sha256.Size]byte(b))
+	c.topic = [16]byte(b[sha256.Size:])
+	n, rest := uint64(binary.LittleEndian.Uint32(b[chainHead-4:])), b[chainHead:]
+	if n > uint64(len(rest)/PartitionLen) {
+		return Chain{}, nil, errRows
+	}
+	c.rows = make([]row, n)
+	events, before := false, int32(-1)
+	for i := range c.rows {
+		r := row{int32(binary.LittleEndian.Uint32(rest)), binary.LittleEndian.Uint64(rest[4:]), [sha256.Size]byte(rest[12:])}
+		if r.partition <= before || r.number == 0 && r != (row{partition: r.partition}) {
+			return Chain{}, nil, errRows
+		}
+		events, before = events || r.number > 0, r.partition
+		c.rows[i], rest = r, rest[PartitionLen:]
+	}
+	if !events && c.topic != [16]byte{} {
+		return Chain{}, nil, errRows
+	}
+	return c, rest, nil
 }

@@ -52,7 +52,7 @@ func TestLongVectorsAreTheirWords(t *testing.T) {
 	seed := Seed{5, 31: 4}
 	at := cipherWords(seed)
 	draws := make([]int64, n)
-	for _, law := range []string{"gaussian", "laplace"} {
+	for _, law := range []string{"gaussian", "laplace", "discrete"} {
 		a := answer{law: law, scale: Scale{Mant: 3, Exp: 30}}
 		newSampler(t, law, a.scale, n).Fill(draws, seed)
 		alone := a.sampler(t)

@@ -86,7 +86,8 @@ func (c *curve) beyondTable(d *digits) (x, slack uint64, ok bool) {
 type factor struct {
 	mant  uint64
 	shift uint   // 1 … 63; 0 marks the zero factor, with which every draw is in doubt
-	slack uint64 // error bound of the product in units of 2^-shift, without the error of x
+	slack uint64 // error bound of product and lift in units of 2^-shift, without the error of x
+	lift  uint64 // what is added before the fraction is cut off, in units of 2^-shift: a half to round
 }
 
 // times prepares the factor m·2^e for m in [2^63, 2^64) that is known within slack. ok is false if the product would
@@ -101,24 +102,24 @@ func (c *curve) times(m uint64, e int, slack uint64) (f factor, ok bool) {
 		shift = 63
 	}
 	// One unit for the floor of the product, and one for bits of m that may have been dropped (x < 2^64).
-	return factor{mant: m, shift: uint(shift), slack: slack + 2}, true
+	return factor{mant: m, shift: uint(shift), slack: slack + 2, lift: 1 << (shift - 1)}, true
 }
 
 // window, for a factor and an error bound of x, decides whether y = floor(x·mant/2^64) + offset rounds without doubt:
-// if the bits of y below shift, minus low, are less than width, x·s rounds to y>>shift.
+// if the bits of y below shift, minus low, are less than width, floor(x·s + lift) is y>>shift.
 type window struct{ offset, low, width uint64 }
 
-// window returns the window of x within slack: offset is half a unit minus both error bounds, and width is the
-// remaining part of a unit.
+// window returns the window of x within slack: offset is the lift minus both error bounds, and width is the remaining
+// part of a unit.
 func (f factor) window(slack uint64) window {
-	half := uint64(1) << (f.shift & 63) >> 1
-	if slack += f.slack; slack >= half {
+	if slack += f.slack; slack >= f.lift { // the lift is at most half a unit
 		return window{}
 	}
-	return window{offset: half - slack, low: 2*half - 1, width: 2 * (half - slack)}
+	unit := uint64(1) << (f.shift & 63)
+	return window{offset: f.lift - slack, low: unit - 1, width: unit - 2*slack}
 }
 
-// round returns round(x·s) for x known within slack; ok is false if two integers are possible.
+// round returns floor(x·s + lift) for x known within slack; ok is false if two integers are possible.
 func (f factor) round(x, slack uint64) (n int64, ok bool) {
 	w := f.window(slack)
 	y, _ := bits.Mul64(x, f.mant)

@@ -97,26 +97,35 @@ func (c *curve) enclose(d *digits, guess interval) interval {
 
 // rounded returns floor(x·mant·2^exp + 1/2), if it is equal for all numbers of the interval. exp must be at most p.
 func (x interval) rounded(mant *big.Int, exp int) (n int64, ok bool) {
-	shift := uint(int(x.p) - exp)
-	half := new(big.Int).Lsh(big.NewInt(1), shift)
-	half.Rsh(half, 1)
+	half := new(big.Int).Lsh(big.NewInt(1), uint(int(x.p)-exp))
+	return x.floored(mant, exp, half.Rsh(half, 1))
+}
+
+// floored returns floor(x·mant·2^exp + more·2^(exp−p)), if it is equal for all numbers of the interval.
+func (x interval) floored(mant *big.Int, exp int, more *big.Int) (n int64, ok bool) {
 	at := func(end *big.Int) *big.Int {
 		y := new(big.Int).Mul(end, mant)
-		return y.Rsh(y.Add(y, half), shift)
+		return y.Rsh(y.Add(y, more), uint(int(x.p)-exp))
 	}
 	lo, hi := at(x.lo), at(x.hi)
 	return lo.Int64(), lo.Cmp(hi) == 0
 }
 
-// decide returns round(±x(v)·s) for the infinitely long v of d. This is the slow path. It could make every draw; the
-// other paths only save time.
-func (c *curve) decide(d *digits, s Scale) int64 {
+// decide returns round(±x(v)·s), or ±floor((x(v) + lift)·s) if there is a lift, for the infinitely long v of d. This is
+// the slow path. It could make every draw; the other paths only save time.
+func (c *curve) decide(d *digits, s Scale, lift *interval) int64 {
 	mant := new(big.Int).SetUint64(s.Mant)
 	var x interval
 	for bits := uint(128); ; bits += 64 {
 		d.extend(bits)
 		x = c.enclose(d, x)
-		if n, ok := x.rounded(mant, s.Exp); ok {
+		n, ok := int64(0), false
+		if lift == nil {
+			n, ok = x.rounded(mant, s.Exp)
+		} else {
+			n, ok = x.plus(lift).floored(mant, s.Exp, new(big.Int))
+		}
+		if ok {
 			if d.negative() {
 				return -n
 			}

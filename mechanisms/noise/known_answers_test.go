@@ -42,11 +42,13 @@ func (a answer) extend() func() uint64 {
 
 func (a answer) sampler(t testing.TB) *perWord {
 	t.Helper()
-	c := &gaussianCurve
-	if a.law == "laplace" {
-		c = &laplaceCurve
+	draw, err := newPerWord(&gaussianCurve, a.scale)
+	switch a.law {
+	case "laplace":
+		draw, err = newPerWord(&laplaceCurve, a.scale)
+	case "discrete":
+		draw, err = newDiscrete(a.scale)
 	}
-	draw, err := newPerWord(c, a.scale)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func TestKnownAnswers(t *testing.T) {
 			t.Errorf("%v: got %d, want %d", a, got, a.want)
 		}
 	}
-	if count["gaussian"] < 10000/stride || count["laplace"] < 600/stride {
+	if count["gaussian"] < 10000/stride || count["laplace"] < 600/stride || count["discrete"] < 1200/stride {
 		t.Errorf("%v answers read", count)
 	}
 }
@@ -221,6 +223,8 @@ func newSampler(t testing.TB, law string, s Scale, n int) Sampler {
 		sampler, err = NewGaussian(s)
 	case "laplace":
 		sampler, err = NewLaplace(s)
+	case "discrete":
+		sampler, err = NewDiscreteLaplace(s, []int64{1})
 	case "gamma":
 		sampler, err = NewGamma(s, n)
 	default:

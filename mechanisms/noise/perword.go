@@ -46,6 +46,7 @@ const chunkWords = 128
 type perWord struct {
 	curve   *curve
 	scale   Scale
+	lift    *interval // nil: draws are rounded
 	factor  factor
 	rounder rounder
 	keys    keystream
@@ -69,15 +70,20 @@ func (g *perWord) Fill(dst []int64, seed Seed) {
 	for done := 0; done < len(dst); {
 		chunk := dst[done:min(len(dst), done+chunkWords)]
 		g.keys.read(chunk)
-		for i := g.rounder.round(chunk); i < len(chunk); i += 1 + g.rounder.round(chunk[i+1:]) {
-			word := uint64(chunk[i])
-			n, ok := g.fine(word)
-			if !ok {
-				n = g.slow(word, g.keys.extension(uint32(done+i)))
-			}
-			chunk[i] = n
-		}
+		g.draw(chunk, &g.keys, done)
 		done += len(chunk)
+	}
+}
+
+// draw replaces words of a keystream by their draws. The first one is word at of the keystream.
+func (g *perWord) draw(words []int64, keys *keystream, at int) {
+	for i := g.rounder.round(words); i < len(words); i += 1 + g.rounder.round(words[i+1:]) {
+		word := uint64(words[i])
+		n, ok := g.fine(word)
+		if !ok {
+			n = g.slow(word, keys.extension(uint32(at+i)))
+		}
+		words[i] = n
 	}
 }
 
@@ -89,7 +95,7 @@ func (g *perWord) fine(word uint64) (n int64, ok bool) {
 
 // slow makes a draw from one word and its extension, in big integers.
 func (g *perWord) slow(word uint64, extend func() uint64) int64 {
-	return g.curve.decide(newDigits(word, extend), g.scale)
+	return g.curve.decide(newDigits(word, extend), g.scale, g.lift)
 }
 
 // one draws from a single word, as Fill does.

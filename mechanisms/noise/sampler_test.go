@@ -21,7 +21,7 @@ func next(k *keystream) uint64 {
 // of this word.
 func TestVectorsAndSingleWordsAgree(t *testing.T) {
 	// At this scale one draw in a thousand is in doubt and needs extension words.
-	for _, law := range []string{"gaussian", "laplace"} {
+	for _, law := range []string{"gaussian", "laplace", "discrete"} {
 		a := answer{law: law, scale: Scale{Mant: 3, Exp: 44}}
 		for _, n := range []int{0, 1, 31, 127, 128, 129, 1500} {
 			seed := Seed{byte(n), 7}
@@ -44,7 +44,7 @@ func TestVectorsAndSingleWordsAgree(t *testing.T) {
 func TestSlowPathGivesTheVectors(t *testing.T) {
 	const n = 150
 	for _, exp := range []int{-3, 10, 29, 45} {
-		for _, law := range []string{"gaussian", "laplace"} {
+		for _, law := range []string{"gaussian", "laplace", "discrete"} {
 			a := answer{law: law, scale: Scale{Mant: 5, Exp: exp}}
 			seed := Seed{byte(exp), 8}
 			fast := make([]int64, n)
@@ -89,7 +89,7 @@ func TestGammaDirectionIsExtendedAtItsOwnPosition(t *testing.T) {
 	got := float64(slow.decide(0, i))
 	var k keystream
 	k.open(seed)
-	direction := float64(gaussianCurve.decide(newDigits(0, k.extension(n+1+i)), s))
+	direction := float64(gaussianCurve.decide(newDigits(0, k.extension(n+1+i)), s, nil))
 	radius, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(slow.chi.lo), -int(slow.chi.p)).Float64()
 	if want := radius * direction; math.Abs(got-want) > 1e-9*math.Abs(want) {
 		t.Errorf("drawn %g, want %g", got, want)
@@ -260,7 +260,7 @@ func TestSqrt128(t *testing.T) {
 func TestFillAllocatesOnlyTheCipher(t *testing.T) {
 	var k keystream
 	cipher := testing.AllocsPerRun(100, func() { k.open(Seed{}) })
-	for _, law := range []string{"gaussian", "laplace", "gamma"} {
+	for _, law := range []string{"gaussian", "laplace", "discrete", "gamma"} {
 		for _, n := range []int{32, 1000} {
 			s := newSampler(t, law, Scale{Mant: 1, Exp: 20}, n)
 			dst := make([]int64, n)
@@ -302,6 +302,9 @@ func TestScales(t *testing.T) {
 		}
 		if _, err := NewLaplace(s); err == nil {
 			t.Errorf("NewLaplace(%v) has no error", s)
+		}
+		if _, err := NewDiscreteLaplace(s, []int64{1}); err == nil {
+			t.Errorf("NewDiscreteLaplace(%v) has no error", s)
 		}
 		if _, err := NewGamma(s, 1); err == nil {
 			t.Errorf("NewGamma(%v) has no error", s)
@@ -347,13 +350,16 @@ func FuzzFastPathMatchesSlowPath(f *testing.F) {
 		if a.scale.check() != nil {
 			t.Skip()
 		}
+		laws := []string{"gaussian"}
 		if laplace {
-			a.law = "laplace"
+			laws = []string{"laplace", "discrete"}
 		}
-		draw := a.sampler(t)
-		fast, slow := draw.one(word, a.extend()), draw.slow(word, a.extend())
-		if fast != slow {
-			t.Errorf("%v: fast %d, slow %d", a, fast, slow)
+		for _, a.law = range laws {
+			draw := a.sampler(t)
+			fast, slow := draw.one(word, a.extend()), draw.slow(word, a.extend())
+			if fast != slow {
+				t.Errorf("%v: fast %d, slow %d", a, fast, slow)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 )
 
@@ -83,4 +84,18 @@ func (s Scale) check() error {
 		return errScale
 	}
 	return nil
+}
+
+// over returns s/step, rounded up to 64 bits.
+func (s Scale) over(step int64) Scale {
+	const more = 128
+	x, rest := new(big.Int).Lsh(new(big.Int).SetUint64(s.Mant), more), new(big.Int)
+	x.QuoRem(x, big.NewInt(step), rest)
+	cut := uint(max(0, x.BitLen()-64))
+	y := new(big.Int).Rsh(x, cut)
+	if rest.Sign() > 0 || new(big.Int).Lsh(y, cut).Cmp(x) < 0 {
+		y.Add(y, big.NewInt(1))
+	}
+	cut += y.TrailingZeroBits()
+	return Scale{Mant: y.Rsh(y, y.TrailingZeroBits()).Uint64(), Exp: s.Exp - more + int(cut)}
 }

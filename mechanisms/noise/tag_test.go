@@ -3,7 +3,6 @@ package noise
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/binary"
 	"strings"
 	"testing"
 )
@@ -12,17 +11,17 @@ import (
 // and the tags of other names.
 func TestTagIsItsDefinition(t *testing.T) {
 	for _, name := range []string{"", "intent", strings.Repeat("long", 500)} {
-		chain := NewChain([32]byte{7})
-		chain.Absorb(1, 0, Identity{Offset: 4}, []int64{3})
-		key := chain.Key()
-		message := append([]byte{1, 3, 0, 0, 0}, "tag"...)
-		message = binary.LittleEndian.AppendUint32(append(message, 7), uint32(len(name)))
-		want := mac(key, append(message, name...))
-		seed := chain.Seed(NodeID{Index: 1})
-		if tag := chain.Tag(name); want != tag || tag == key || tag == [32]byte(seed) || tag == chain.Tag(name+"x") {
-			t.Errorf("tag of %.10q: %x, want %x", name, tag, want)
+		chain, want := NewChain([32]byte{7}), reference{key: [32]byte{7}}
+		for p := range int32(20) {
+			want.events = append(want.events, absorbed{Identity{Topic: [16]byte{1}, Partition: p % 13}, []int64{3}})
+			chain.Absorb(want.events[p].id, want.events[p].contribution)
 		}
-		if chain.Key() != key || chain.Seed(NodeID{Index: 1}) != seed {
+		key, seed := chain.key, chain.Seed(NodeID{Index: 1})
+		if tag := chain.Tag(name); want.tag(name) != tag || tag == key || tag == [32]byte(seed) ||
+			tag == chain.Tag(name+"x") {
+			t.Errorf("tag of %.10q: %x, want %x", name, tag, want.tag(name))
+		}
+		if chain.key != key || chain.Seed(NodeID{Index: 1}) != seed {
 			t.Error("a tag moves the chain")
 		}
 	}
@@ -40,8 +39,10 @@ func TestChainsOfOneScratchAreIndependent(t *testing.T) {
 		k := i * i % 3
 		if i%4 == 0 {
 			id := Identity{Offset: int64(i)}
-			shared[k].Absorb(uint64(i), 0, id, []int64{int64(i)})
-			alone[k].Absorb(uint64(i), 0, id, []int64{int64(i)})
+			for _, c := range []*Chain{&shared[k], &alone[k]} {
+				c.Absorb(id, []int64{int64(i)})
+				c.Close(uint64(i))
+			}
 		}
 		for range 2 {
 			if shared[k].Seed(NodeID{Index: uint64(i)}) != alone[k].Seed(NodeID{Index: uint64(i)}) ||
@@ -52,30 +53,20 @@ func TestChainsOfOneScratchAreIndependent(t *testing.T) {
 	}
 }
 
-// TestDrawIsItsDefinition checks that a draw ratchets the key over the message that doc.go defines, and that its seed
-// has its own domain.
+// TestDrawIsItsDefinition checks that a draw ratchets the key over the message that doc.go defines, that its seed has
+// its own domain, and that the key of the seed does not stay.
 func TestDrawIsItsDefinition(t *testing.T) {
 	for _, count := range []int{0, 3, 200, 3000} {
 		chain, scores := NewChain([32]byte{7}), make([]int64, count)
 		for i := range scores {
 			scores[i] = int64(i) - 50
 		}
-		key := chain.Key()
-		seed := chain.Draw(9, 4, 513, [4]uint64{1, 2, 3, 1 << 63}, scores)
-		message := append([]byte{1, 6, 0, 0, 0}, "choice"...)
-		message = binary.LittleEndian.AppendUint64(append(message, 2), 9)
-		message = binary.LittleEndian.AppendUint32(append(message, 3), 4)
-		message = binary.LittleEndian.AppendUint16(append(message, 8), 513)
-		for _, x := range []uint64{1, 2, 3, 1 << 63} {
-			message = binary.LittleEndian.AppendUint64(message, x)
-		}
-		message = binary.LittleEndian.AppendUint32(message, uint32(count))
-		for _, x := range scores {
-			message = binary.LittleEndian.AppendUint64(message, uint64(x))
-		}
-		next := mac(key, message)
-		if chain.Key() != next || seed != Seed(mac(next, append([]byte{1, 4, 0, 0, 0}, "draw"...))) {
-			t.Errorf("%d scores: key %x and seed are not those of the definition", count, chain.Key())
+		rate := [4]uint64{1, 2, 3, 1 << 63}
+		message := packed(byte(2), uint64(9), byte(7), uint16(513), rate, uint32(count), scores)
+		next := mac(chain.key, append(named("choice"), message...))
+		seed := chain.Draw(9, 513, rate, scores)
+		if seed != Seed(mac(next, named("draw"))) || chain.key != mac(next, named("drawn")) {
+			t.Errorf("%d scores: key and seed are not those of the definition", count)
 		}
 	}
 }

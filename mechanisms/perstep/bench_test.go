@@ -19,10 +19,12 @@ func BenchmarkAdd(b *testing.B) {
 		b.Run(fmt.Sprintf("d=%d", n), func(b *testing.B) {
 			o := newPerStep(b, n, sumtest.Gaussian(b, 1<<30))
 			chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+			v := sumtest.Wide(contribution)
 			b.ReportAllocs()
 			for b.Loop() {
-				chain.Absorb(o.steps+1, 0, noise.Identity{}, contribution)
-				o.Add(dst, contribution, chain)
+				chain.Absorb(noise.Identity{}, contribution)
+				chain.Close(o.steps + 1)
+				o.Add(dst, v, chain)
 			}
 		})
 	}

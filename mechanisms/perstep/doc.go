@@ -6,9 +6,9 @@
 //
 //	y_t = q·(v_t + n_t)
 //
-// Guarantee: PROOF.md, with Δ the ℓ2 distance of two neighbouring contribution sums and s the scale of the noise,
-// lattice units: Gaussian noise is µ-GDP with µ = Δ/s, Gamma noise Δ/s-DP, at every age. There is no window, and no
-// event expires.
+// Guarantee: PROOF.md, with s the scale of the noise, Δ the ℓ2 distance of two neighbouring contribution sums and Δ₁
+// their ℓ1 distance, all in lattice units. At every age, Gaussian noise is µ-GDP with µ = Δ/s, Gamma noise is Δ/s-DP,
+// and discrete Laplace noise is Δ₁/s-DP. There is no window, and no event expires.
 //
 // It releases the sum of each step, not prefix sums. The sum of t releases has t times the noise variance of one
 // release, so use windowtree or blt for prefix sums.
@@ -19,6 +19,8 @@
 // absorbed them BEFORE Add.
 //
 //	o, err := perstep.New(grid, n, sampler, 0)
-//	chain.Absorb(o.Steps()+1, 0, identity, contribution)
+//	chain.Absorb(identity, contribution)
+//	chain.Close(o.Steps()+1)
 //	o.Add(released, contribution, chain)
+//	chain.Drawn()
 package perstep

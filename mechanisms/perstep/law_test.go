@@ -96,23 +96,17 @@ func TestNormOfGammaNoise(t *testing.T) {
 // releases.
 type world func(step int, releases []float64) int64
 
-// exactDeltas enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the real Add. By the chain rule it
-// computes the probability of the history's releases in both worlds: the product of P(round(s·Z) = n_t) in x, and in y
-// the product for the noise that gives the same releases.
-func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []float64) []float64 {
-	t.Helper()
-	reach := int64(math.Ceil(6 * s))
-	cell := sumtest.NormalCell(s)
-	deltas := make([]float64, len(epsilons))
+// eachHistory enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the real Add. By the chain rule it
+// computes the probability of the history's releases in both worlds: the product of P(noise = n_t) in x, and in y the
+// product for the noise that gives the same releases. cell returns the probability of a noise.
+func eachHistory(t *testing.T, reach int64, cell func(int64) float64, x, y world, steps int, f func(p, q float64)) {
 	draws, dst := &sumtest.Script{Values: []int64{0}}, make([]float64, 1)
 	o, chain := newPerStep(t, 1, draws), noise.NewChain([32]byte{})
 	var walk func(releases []float64, p, q float64)
 	walk = func(releases []float64, p, q float64) {
 		now := len(releases)
 		if now == steps {
-			for k, epsilon := range epsilons {
-				deltas[k] += max(0, p-math.Exp(epsilon)*q)
-			}
+			f(p, q)
 			return
 		}
 		for n := -reach; n <= reach; n++ {
@@ -123,6 +117,17 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 		}
 	}
 	walk(nil, 1, 1)
+}
+
+// exactDeltas returns δ of the joint law of all releases at each ε, for Gaussian noise of scale s.
+func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []float64) []float64 {
+	t.Helper()
+	deltas := make([]float64, len(epsilons))
+	eachHistory(t, int64(math.Ceil(6*s)), sumtest.NormalCell(s), x, y, steps, func(p, q float64) {
+		for k, epsilon := range epsilons {
+			deltas[k] += max(0, p-math.Exp(epsilon)*q)
+		}
+	})
 	return deltas
 }
 
@@ -181,6 +186,130 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 		}
 		if !caught {
 			t.Errorf("s=%g Δ=%d: a contribution that is released twice is not caught", c.s, c.delta)
+		}
+	}
+}
+
+// TestExactLawOfAUserWhoIsPresent checks Theorems 12 and 13 of mechanisms/PROOF.md, exactly: a user is present in one
+// world and absent in the other, the steps of the user's events depend on releases, and all other contributions may.
+// The joint law of all releases must be within kµ for one period, and √n·kµ for n of them. Single releases reach the
+// claim. The test must find a claim that forgets k, one of √k, and one of a single period.
+func TestExactLawOfAUserWhoIsPresent(t *testing.T) {
+	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
+	absent := func(step int, releases []float64) int64 {
+		if step > 0 {
+			return int64(releases[step-1]) % 2
+		}
+		return 0
+	}
+	// with returns absent with the contribution of the user's events, at most k in a period.
+	with := func(events func(step int, releases []float64) int64) world {
+		return func(step int, releases []float64) int64 { return absent(step, releases) + events(step, releases) }
+	}
+	together := with(func(step int, _ []float64) int64 { return 2 * int64(1-min(step, 1)) })
+	apart := with(func(step int, releases []float64) int64 { // the second event, in the same period, follows a release
+		if step == 0 || (releases[0] > 0) == (step == 1) {
+			return 1
+		}
+		return 0
+	})
+	twoPeriods := with(func(step int, releases []float64) int64 { // both events of a period in one of its two steps
+		if step%2 == 0 && len(releases) == step {
+			return 2
+		}
+		return 0
+	})
+	const s = 1.0
+	for name, c := range map[string]struct {
+		present   world
+		steps     int
+		claim     float64   // µ, as a number of contributions
+		forgotten []float64 // claims that must be found
+		pure      float64   // largest loss of pure noise, as a number of contributions
+	}{
+		"k together":  {together, 1, 2, []float64{1, math.Sqrt2}, 2},
+		"k apart":     {apart, 3, 2, []float64{1}, 2},
+		"two periods": {twoPeriods, 3, 2 * math.Sqrt2, []float64{2}, 4},
+	} {
+		deltas := exactDeltas(t, s, absent, c.present, c.steps, epsilons)
+		below := func(claim float64) (found bool) {
+			for k, delta := range deltas {
+				found = found || delta > dp.GaussianDelta(epsilons[k], claim/s)*(1+1e-9)
+			}
+			return found
+		}
+		if below(c.claim) {
+			t.Errorf("%s: δ is %g, above the claim of µ = %g", name, deltas, c.claim)
+		}
+		for _, claim := range c.forgotten {
+			if !below(claim) {
+				t.Errorf("%s: a claim of µ = %g is not found", name, claim)
+			}
+		}
+		pure := 0.0
+		eachHistory(t, 6, doubleExponential, absent, c.present, c.steps, func(p, q float64) {
+			pure = max(pure, math.Abs(math.Log(p/q)))
+		})
+		if math.Abs(pure-c.pure) > 1e-9 {
+			t.Errorf("%s: pure noise loses %g, want %g", name, pure, c.pure)
+		}
+	}
+}
+
+// doubleExponential returns P(round(x) = n) for the density e^{−|x|}/2, which the gamma mechanism's noise of scale 1
+// has in one coordinate.
+func doubleExponential(n int64) float64 {
+	if n == 0 {
+		return 1 - math.Exp(-0.5)
+	}
+	return math.Sinh(0.5) * math.Exp(-math.Abs(float64(n)))
+}
+
+// discrete returns P(n) = (1−q)/(1+q)·q^|n| for q = e^{−1/s}.
+func discrete(s float64) func(int64) float64 {
+	q := math.Exp(-1 / s)
+	return func(n int64) float64 { return (1 - q) / (1 + q) * math.Pow(q, math.Abs(float64(n))) }
+}
+
+// TestExactLawOfDiscreteNoise checks PROOF.md, Theorem 3, exactly: the likelihood ratio of all releases is at most
+// e^{Δ₁/s} on every history and reaches it, for single events, for events whose step depends on releases, and for the k
+// events of a user. The test must find a claim of one event too few, a zero that both signs count, a zero that is
+// lost, and a contribution that is released twice.
+func TestExactLawOfDiscreteNoise(t *testing.T) {
+	event := func(contribution int64) world { // in the second or the third step, depending on the first release
+		return func(step int, releases []float64) int64 {
+			if step > 0 && (releases[0] > 0) == (step == 1) {
+				return contribution
+			}
+			return 0
+		}
+	}
+	twice := func(contribution int64) world { return func(int, []float64) int64 { return contribution } }
+	loss := func(cell func(int64) float64, x, y world, steps int) (worst float64) {
+		eachHistory(t, 6, cell, x, y, steps, func(p, q float64) { worst = max(worst, math.Abs(math.Log(p/q))) })
+		return worst
+	}
+	for _, s := range []float64{0.5, 1, 3} {
+		for _, distance := range []int64{1, 2, 5} { // of one event, or of k events with 1 each
+			claim := float64(distance) / s
+			if got := loss(discrete(s), event(0), event(distance), 3); math.Abs(got-claim) > 1e-9 {
+				t.Errorf("s=%g Δ₁=%d: loss %g, claimed %g", s, distance, got, claim)
+			}
+			if got := loss(discrete(s), twice(0), twice(distance), 2); got <= claim*(1+1e-9) {
+				t.Errorf("s=%g Δ₁=%d: a contribution that is released twice is not found", s, distance)
+			}
+		}
+		claim, law := 1/s, discrete(s)
+		for what, share := range map[string]float64{"counted twice": 2, "lost": 0} {
+			zero := func(n int64) float64 {
+				if n == 0 {
+					return share * law(0)
+				}
+				return law(n)
+			}
+			if got := loss(zero, event(0), event(1), 3); got <= claim*(1+1e-9) {
+				t.Errorf("s=%g: a zero that is %s is not found", s, what)
+			}
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestAddRefusesOtherShapes(t *testing.T) {
 					t.Errorf("a release of %d and a contribution of %d are accepted", shape[0], shape[1])
 				}
 			}()
-			o.Add(make([]float64, shape[0]), make([]int64, shape[1]), chain)
+			o.Add(make([]float64, shape[0]), make([]lattice.Int128, shape[1]), chain)
 		}()
 	}
 	if o.Steps() != 0 {

@@ -1,11 +1,12 @@
 // Package protection defines the promise that decisions state: what is protected, for how long, and the loss.
 //
 //	Scope  the releases over which one unit's loss is bounded: Window, Decay, Lifetime or PerStep
-//	Unit   what is exchanged between neighbouring streams: an Event, or all events of a User
+//	Unit   in what neighbouring streams differ: an Event, all events of a User, or a user's events of one period (UserPeriod)
 //	Terms  Scope and Unit together; every number and every sentence about a promise follows from them
 //
 //	W  window, steps        H  memory, steps: sums decay by 1 − 1/H a step      T  lifetime, steps
 //	s  separation, steps between accepted events of one user                    A  age, steps
+//	P  period, steps        k  records of one user that count in a period
 //
 // Scope and Unit are closed sums: only this package defines their values. Code outside must not switch on the type of a
 // value. It must call the method with the needed property, for example Span, End or Words. A mechanism names the scopes

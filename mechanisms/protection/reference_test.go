@@ -2,6 +2,7 @@ package protection
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"oriel/mechanisms/dp"
@@ -68,6 +69,9 @@ func slowAll(g Guarantee, age, among uint64) dp.Budget {
 	for ends && age > life.Steps {
 		age = life.Steps
 	}
+	if user, is := g.Unit.(UserPeriod); is {
+		return slowPeriods(g, user, age)
+	}
 	if age <= among {
 		return slowAt(g, age)
 	}
@@ -81,6 +85,41 @@ func slowAll(g Guarantee, age, among uint64) dp.Budget {
 		}
 	}
 	return dp.Budget{Epsilon: epsilon}
+}
+
+// slowPeriods is AtAll of a user's periods: it counts the periods of consecutive steps from each first step on, and
+// adds their losses one by one. µ is a power of two, so its squares are exact.
+func slowPeriods(g Guarantee, u UserPeriod, age uint64) dp.Budget {
+	most := 0
+	for first := range u.PeriodSteps {
+		touched := map[uint64]bool{}
+		for step := range age {
+			touched[(first+step)/u.PeriodSteps] = true
+		}
+		most = max(most, len(touched))
+	}
+	epsilon, squares := 0.0, 0.0
+	for range most {
+		epsilon, squares = epsilon+g.Epsilon, squares+g.Mu*g.Mu
+	}
+	switch {
+	case most == 0:
+		return dp.Budget{}
+	case most == 1:
+		return dp.Budget{Epsilon: g.Epsilon, Delta: g.Delta}
+	case g.Mu > 0:
+		return dp.Budget{Epsilon: dp.GaussianEpsilon(rootUp(squares), g.Delta), Delta: g.Delta}
+	}
+	return dp.Budget{Epsilon: epsilon}
+}
+
+// rootUp returns √x for an x of few bits, rounded up.
+func rootUp(x float64) float64 {
+	root := math.Sqrt(x)
+	if exact := new(big.Float).SetPrec(200).SetFloat64(root); exact.Mul(exact, exact).Cmp(big.NewFloat(x)) < 0 {
+		root = math.Nextafter(root, math.Inf(1))
+	}
+	return root
 }
 
 // referenceCases returns guarantees of every scope and unit. Pure ε is a power of two, so that its sums are exact.
@@ -119,6 +158,9 @@ func referenceCases() map[string]Guarantee {
 		"gaussian decay of a user":    gaussian(Decay{20}, User{Exchange: dp.Replace, Separation: 3, Steps: 30}, 50, 50),
 		"gaussian decay, no curve":    gaussian(Decay{20}, event, 0, 0),
 		"gaussian per step":           gaussian(PerStep{}, event, 0, 0),
+		"pure period of a user":       pure(PerStep{}, UserPeriod{PeriodSteps: 5, Events: 3}),
+		"gaussian period of a user":   gaussian(PerStep{}, UserPeriod{PeriodSteps: 5, Events: 3}, 0, 0),
+		"gaussian step of a user":     gaussian(PerStep{}, UserPeriod{PeriodSteps: 1, Events: 1}, 0, 0),
 	}
 }
 
@@ -130,6 +172,7 @@ func TestLossesMatchReferenceModel(t *testing.T) {
 		among := map[string]uint64{
 			"pure window of a user": 8, "pure lifetime of a user": 16, "gaussian window of a user": 40,
 			"gaussian lifetime of a user": 16, "gaussian decay of a user": 30,
+			"pure period of a user": 5, "gaussian period of a user": 5, "gaussian step of a user": 1,
 		}[what]
 		if several != (among > 0) || several && g.ExchangeSteps() != among {
 			t.Errorf("%s: events among %d steps, want %d", what, g.ExchangeSteps(), among)

@@ -48,8 +48,8 @@ func allAnswers() []answers {
 			},
 			background: 12,
 			words: Words{
-				Letter: "W", Length: "W = 12 steps", Claim: " among the newest 12 steps, more for older ones", Point: " at W",
-				At: 12, Brief: " of the newest 12 steps", Promise: "window differential privacy for each stream",
+				Length: "W = 12 steps", Claim: " among the newest 12 steps, more for older ones",
+				Brief: " of the newest 12 steps", Promise: "window differential privacy for each stream",
 				Key: "window_steps", Steps: 12,
 			},
 			periods: map[uint64]uint64{1: 1, 12: 1, 13: 2, 24: 2, 25: 3},
@@ -73,7 +73,7 @@ func allAnswers() []answers {
 			},
 			background: 1,
 			words: Words{
-				Letter: "W", Length: "W = 1 step", Claim: " of the newest step", Point: " at W", At: 1,
+				Length: "W = 1 step", Claim: " of the newest step",
 				Brief: " of the newest 1 steps", Promise: "window differential privacy for each stream",
 				Key: "window_steps", Steps: 1,
 			},
@@ -97,8 +97,8 @@ func allAnswers() []answers {
 				{0, math.MaxUint64, "ever", "ever"},
 			},
 			words: Words{
-				Letter: "H", Length: "for life, memory H = 64 steps", Claim: ", for ever, with a memory of 64 steps",
-				Point: " for ever", At: 640, Brief: ", for life, with a memory of 64 steps",
+				Length: "for life, memory H = 64 steps", Claim: ", for ever, with a memory of 64 steps",
+				Brief:   ", for life, with a memory of 64 steps",
 				Promise: "differential privacy of each stream's whole life: sums forget", Key: "memory_steps", Steps: 64,
 			},
 			capped:  true,
@@ -110,8 +110,8 @@ func allAnswers() []answers {
 			scope: Lifetime{9, 16}, name: "lifetime", span: 16, end: 9, life: true, figures: Figures{Window: 16, Horizon: 9},
 			plain: Lifetime{9, 9}, power: Lifetime{9, 16}, ages: end, logged: end, background: 9,
 			words: Words{
-				Letter: "T", Length: "a stream of T = 9 steps", Age: "at every age", Claim: " of a stream of 9 steps",
-				Point: " at the end", At: 9, Brief: " of the newest 16 steps",
+				Length: "a stream of T = 9 steps", Age: "at every age", Claim: " of a stream of 9 steps",
+				Brief:   " of the newest 16 steps",
 				Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
 				Steps: 9,
 			},
@@ -124,8 +124,8 @@ func allAnswers() []answers {
 			plain: Lifetime{1, 1}, power: Lifetime{1, 1}, ages: []Age{{0, 1, "at the end", ""}},
 			logged: []Age{{0, 1, "at the end", ""}}, background: 1,
 			words: Words{
-				Letter: "T", Length: "a stream of T = 1 step", Age: "at every age", Claim: " of a stream of 1 step",
-				Point: " at the end", At: 1, Brief: " of the newest 1 steps",
+				Length: "a stream of T = 1 step", Age: "at every age", Claim: " of a stream of 1 step",
+				Brief:   " of the newest 1 steps",
 				Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
 				Steps: 1,
 			},
@@ -137,7 +137,7 @@ func allAnswers() []answers {
 			scope: PerStep{}, name: "per-step release", end: math.MaxUint64, life: true, plain: PerStep{}, power: PerStep{},
 			ages: once, logged: once,
 			words: Words{
-				Length: "no window", Age: "at every age", Claim: ", for ever", Point: " for ever",
+				Length: "no window", Age: "at every age", Claim: ", for ever",
 				Promise: "differential privacy of each stream's whole life: every event is in one release",
 			},
 			periods: map[uint64]uint64{1: 1, 2: 1, math.MaxUint64: 1},
@@ -218,8 +218,8 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 				t.Errorf("%+v: no %s", s, what)
 			}
 		}
-		if words.Length == "" || words.Claim == "" || words.Point == "" || words.Promise == "" ||
-			(words.Key == "") != (words.Steps == 0) || words.At > s.End() || (words.Letter == "") != (s.Span() == 0) {
+		if words.Length == "" || words.Claim == "" || words.Promise == "" ||
+			(words.Key == "") != (words.Steps == 0) || (words.Key == "") != (s.Span() == 0) {
 			t.Errorf("%+v: words %+v", s, words)
 		}
 		if s.BackgroundSteps() > s.Span() || s.End() < s.BackgroundSteps() || !s.ForLife() && s.End() != Endless {

@@ -25,6 +25,11 @@ func (u User) Adjacency() dp.Adjacency                            { return u.Exc
 func (User) AgainstNull() bool                                    { return false }
 func (u User) EventSeparation() (separation uint64, several bool) { return u.Separation, true }
 
+func (User) StepEvents() uint64 { return 1 }
+
+// Apart returns false, because two events of a user may fall into one cell.
+func (User) Apart() bool { return false }
+
 // ExchangeSteps returns the configured steps, or the window of the scope.
 func (u User) ExchangeSteps(s Scope) uint64 {
 	if u.Steps > 0 {
@@ -40,6 +45,10 @@ func (u User) Figures() UnitFigures { return UnitFigures{Separation: u.Separatio
 func (u User) Validate(s Scope) error {
 	errs := []error{u.Exchange.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("protection: "+format, args...)) }
+	if u.Exchange == dp.AddRemove {
+		bad("unit user, adjacency add-remove: an absent event moves all later ones into other steps, and separations with them; " +
+			"take unit user-period")
+	}
 	if u.Separation == 0 {
 		bad("separation 0: accepted events of one user are one step apart at least")
 	}

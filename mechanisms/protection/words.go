@@ -1,6 +1,10 @@
 package protection
 
-import "fmt"
+import (
+	"fmt"
+
+	"oriel/mechanisms/dp"
+)
 
 // This file presents terms: it has all their words, log keys and JSON names, and the ages that are printed.
 
@@ -13,12 +17,9 @@ type Age struct {
 
 // Words holds the texts that describe terms to people, by the place that shows them.
 type Words struct {
-	Letter string // symbol of Steps: "W", "H", "T", or empty
 	Length string // heading of a report, for example "W = 64 steps"
 	Age    string // name of the loss at all ages, "at every age"; empty if the loss depends on age
 	Claim  string // text after "ε = 1 for" in a title, for example "every event, for ever"
-	Point  string // text after the claimed ε in a figure
-	At     uint64 // the age at which a figure shows Point; 0: at all ages
 	Brief  string // text after "against replace of one event" in a transcript
 	Aged   string // noun for the unit whose loss grows with age, for example "an event"
 	Bound  string // text after the unit's name in a report: the sensitivity of its events; may be empty
@@ -35,9 +36,15 @@ type Words struct {
 func (t Terms) Words() Words {
 	w := wordsOf(t.Scope)
 	whose := "every event"
-	if w.Aged = "an event"; t.Unit != nil {
-		if user, is := t.Unit.(User); is {
-			whose = w.ofUser(user)
+	w.Aged = "an event"
+	switch unit := t.Unit.(type) {
+	case User:
+		whose = w.ofUser(unit)
+	case UserPeriod:
+		whose = w.ofUserPeriod(unit)
+	case Event:
+		if unit.Exchange == dp.AddRemove {
+			w.Promise += ", present or absent"
 		}
 	}
 	w.Claim = whose + w.Claim
@@ -60,6 +67,32 @@ func (w *Words) ofUser(u User) (whose string) {
 	return whose
 }
 
+// ofUserPeriod changes the texts to those for the events of a user in a period, and returns whose loss is claimed.
+func (w *Words) ofUserPeriod(u UserPeriod) (whose string) {
+	w.Aged = "the events of a user in one period"
+	if u.Apart() {
+		w.Promise += "; a user counts once for each of the user's first user_period_values values, such as cells, in each period of " +
+			"user_period_steps; all records of the period are present, or all absent"
+	} else {
+		w.Promise += "; a user's first user_period_events records in each period of user_period_steps count, all present or all absent"
+	}
+	w.Brief = fmt.Sprintf(" among %s of a user in a period of %s", first(u), counted(u.PeriodSteps))
+	w.Bound = fmt.Sprintf(", %s of a user in each period of %s", first(u), counted(u.PeriodSteps))
+	return "each user's events of any one period of " + counted(u.PeriodSteps)
+}
+
+// first returns the number of records or values that count, with its noun.
+func first(u UserPeriod) string {
+	noun := "record"
+	if u.Apart() {
+		noun = "value"
+	}
+	if n := u.StepEvents(); n != 1 {
+		return fmt.Sprintf("the first %d %ss", n, noun)
+	}
+	return "the first " + noun
+}
+
 // wordsOf returns the texts that describe a scope. They are the texts of terms whose unit is an event, except Claim,
 // which begins after the unit.
 func wordsOf(s Scope) Words {
@@ -71,7 +104,7 @@ func wordsOf(s Scope) Words {
 			claim = " of the newest step"
 		}
 		return Words{
-			Letter: "W", Length: "W = " + counted(s.Steps), Claim: claim, Point: " at W", At: s.Steps,
+			Length: "W = " + counted(s.Steps), Claim: claim,
 			Brief:   fmt.Sprintf(" of the newest %d steps", s.Steps),
 			Promise: "window differential privacy for each stream", Key: "window_steps", Steps: s.Steps,
 			Ages: ages, Logged: ages,
@@ -79,8 +112,8 @@ func wordsOf(s Scope) Words {
 	case Decay:
 		ages := spans(s.Steps, "H", "after_1_memory", "memories")
 		return Words{
-			Letter: "H", Length: "for life, memory H = " + counted(s.Steps),
-			Claim: fmt.Sprintf(", for ever, with a memory of %d steps", s.Steps), Point: " for ever", At: times(10, s.Steps),
+			Length:  "for life, memory H = " + counted(s.Steps),
+			Claim:   fmt.Sprintf(", for ever, with a memory of %d steps", s.Steps),
 			Brief:   fmt.Sprintf(", for life, with a memory of %d steps", s.Steps),
 			Promise: "differential privacy of each stream's whole life: sums forget", Key: "memory_steps", Steps: s.Steps,
 			Ages: ages, Logged: []Age{
@@ -91,15 +124,15 @@ func wordsOf(s Scope) Words {
 		ages := []Age{{Steps: s.Steps, Name: "at the end"}}
 		length := counted(s.Steps)
 		return Words{
-			Letter: "T", Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length,
-			Point: " at the end", At: s.Steps, Brief: fmt.Sprintf(" of the newest %d steps", s.Within),
+			Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length,
+			Brief:   fmt.Sprintf(" of the newest %d steps", s.Within),
 			Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
 			Steps: s.Steps, Ages: ages, Logged: ages,
 		}
 	}
 	ages := []Age{{Steps: 1, Name: "at every age"}} // per-step release: the loss is the same at every age
 	return Words{
-		Length: "no window", Age: "at every age", Claim: ", for ever", Point: " for ever",
+		Length: "no window", Age: "at every age", Claim: ", for ever",
 		Promise: "differential privacy of each stream's whole life: every event is in one release", Ages: ages, Logged: ages,
 	}
 }
@@ -122,8 +155,12 @@ func (t Terms) Brief(clock string) string {
 	if clock != "" {
 		text += " (" + clock + ")"
 	}
-	if among := t.Unit.Figures().Among; among > 0 {
-		text += fmt.Sprintf(", users' events among any %s", counted(among))
+	unit := t.Unit.Figures()
+	if unit.Among > 0 {
+		text += fmt.Sprintf(", users' events among any %s", counted(unit.Among))
+	}
+	if unit.Period > 0 {
+		text += fmt.Sprintf(", users' events of one period of %s", counted(unit.Period))
 	}
 	return text
 }
@@ -134,15 +171,6 @@ func (t Terms) AnyOf(noun string) string {
 		return "any one " + noun
 	}
 	return fmt.Sprintf("any one of the newest %d %ss", t.Scope.Span(), noun)
-}
-
-// Short returns the steps of the scope with their letter, short enough for a label, for example "W = 64", or "".
-func (t Terms) Short() string {
-	words := t.Words()
-	if words.Letter == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s = %d", words.Letter, words.Steps)
 }
 
 // Promise returns the first line of a log, and the numbers that it mentions.
@@ -156,6 +184,9 @@ func (t Terms) Promise() (text string, numbers []Member) {
 	add(words.Key, words.Steps)
 	add("user_window_steps", unit.Among)
 	add("separation_steps", unit.Separation)
+	add("user_period_steps", unit.Period)
+	add("user_period_events", unit.Events)
+	add("user_period_values", unit.Values)
 	return words.Promise, numbers
 }
 
@@ -168,16 +199,32 @@ func (t Terms) Members() []Member {
 			"half-life: the weight of a step's data falls by 1/H each step.",
 		})
 	}
-	if steps := t.Unit.Figures().Among; steps > 0 {
+	unit := t.Unit.Figures()
+	if unit.Among > 0 {
 		all = append(all, Member{
-			"user_window", steps, fmt.Sprintf("users' events among any %d steps", steps),
+			"user_window", unit.Among, fmt.Sprintf("users' events among any %d steps", unit.Among),
 			"Steps: epsilon and delta are of all events of a user among any so many steps, in all decisions there will ever be.",
 		})
 	}
-	return all
+	if unit.Period == 0 {
+		return all
+	}
+	all = append(all, Member{
+		"user_period", unit.Period, "users' events of one period of " + counted(unit.Period),
+		"Steps: epsilon and delta are of all events of a user in one period of so many steps, in all decisions there will ever be.",
+	})
+	words := first(t.Unit.(UserPeriod)) + " of a user in a period"
+	if t.Unit.Apart() {
+		return append(all, Member{
+			"user_values", unit.Values, words, "Values: for how many different values, such as cells, a user counts in a period, once for each.",
+		})
+	}
+	return append(all, Member{
+		"user_events", unit.Events, words, "Records: how many of a user's records count in a period.",
+	})
 }
 
-// Member is a number that decisions or logs state.
+// Member is a number that decisions or logs state: of steps, of records for user_events, or of values for user_values.
 type Member struct {
 	Name  string
 	Steps uint64
@@ -191,17 +238,4 @@ func counted(n uint64) string {
 		return "1 step"
 	}
 	return fmt.Sprintf("%d steps", n)
-}
-
-// Details returns the numbers that the claim does not state: the length of the memory, and the steps between the events
-// of a unit.
-func (t Terms) Details() []string {
-	var all []string
-	if memory, decays := t.Scope.Memory(); decays && t.Unit.Figures().Among > 0 {
-		all = append(all, "a memory of "+counted(memory))
-	}
-	if separation, several := t.Unit.EventSeparation(); several {
-		all = append(all, fmt.Sprintf("a %s's events ≥ %s apart", t.Unit.Name(), counted(separation)))
-	}
-	return all
 }

@@ -19,11 +19,13 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, 32), make([]int64, 32)
 	seed := chain.Seed(noise.NodeID{})
 	cipher := testing.AllocsPerRun(100, func() { tree.sampler.Fill(contribution, seed) })
+	v := make([]lattice.Int128, 32)
 	f := func(tree *Tree, want float64) {
 		t.Helper()
 		got := testing.AllocsPerRun(4096, func() {
-			chain.Absorb(tree.steps+1, 0, noise.Identity{}, contribution)
-			tree.Add(dst, contribution, chain)
+			chain.Absorb(noise.Identity{}, contribution)
+			chain.Close(tree.steps + 1)
+			tree.Add(dst, v, chain)
 		})
 		if got > want {
 			t.Errorf("%g allocations a step, want at most %g", got, want)
@@ -54,10 +56,12 @@ func BenchmarkAdd(b *testing.B) {
 					b.Fatal(err)
 				}
 				chain, dst, contribution := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+				v := sumtest.Wide(contribution)
 				b.ReportAllocs()
 				for b.Loop() {
-					chain.Absorb(tree.steps+1, 0, noise.Identity{}, contribution)
-					tree.Add(dst, contribution, chain)
+					chain.Absorb(noise.Identity{}, contribution)
+					chain.Close(tree.steps + 1)
+					tree.Add(dst, v, chain)
 				}
 			})
 		}

@@ -25,6 +25,8 @@
 // lattice checked, and the chain must have absorbed them BEFORE Add.
 //
 //	tree, err := windowtree.New(1024, grid, n, sampler, 0)
-//	chain.Absorb(tree.Steps()+1, 0, identity, contribution)
+//	chain.Absorb(identity, contribution)
+//	chain.Close(tree.Steps()+1)
 //	tree.Add(sum, contribution, chain)
+//	chain.Drawn()
 package windowtree

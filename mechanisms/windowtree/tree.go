@@ -105,15 +105,15 @@ func (t *Tree) clearSlots() {
 }
 
 // Add takes the contribution sum v of step Steps()+1 and writes the release to dst. The chain must have absorbed every
-// record of the step BEFORE.
-func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
+// event of the step, and closed it, BEFORE.
+func (t *Tree) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	if len(v) != len(t.total) || len(dst) != len(t.total) {
 		panic(fmt.Sprintf("BUG: windowtree: contribution sum has %d entries and release %d, want %d", len(v), len(dst), len(t.total)))
 	}
 	t.steps++
 	t.advance(chain)
 	for i, x := range v {
-		t.total[i] = t.total[i].AddInt64(x)
+		t.total[i] = t.total[i].Add(x)
 		dst[i] = t.grid.Float64(t.total[i].Add(t.noise[i]))
 	}
 }

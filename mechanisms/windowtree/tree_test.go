@@ -222,5 +222,5 @@ func TestAddPanicsOnAWrongShape(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	tree.Add(make([]float64, 3), make([]int64, 2), noise.NewChain([32]byte{}))
+	tree.Add(make([]float64, 3), make([]lattice.Int128, 2), noise.NewChain([32]byte{}))
 }

@@ -10,7 +10,7 @@ import (
 
 // A state is, little-endian:
 //
-//	step u64, records of the open step u32, then for each round, by its number modulo the number of rounds:
+//	step u64, answers added in the open step u32, then for each round, by its number modulo the number of rounds:
 //	used actions, 64 a word, answers u32, then for each answer its place in the round u32 and its value f64
 //
 // A missing value is the NaN with bits 0x7ff8000000000001. Unused places are zero.
@@ -29,7 +29,7 @@ func (t *Table) StateLen() int { return t.config.StateLen() }
 // AppendState appends the state, StateLen bytes. It is private.
 func (t *Table) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, t.step)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(t.place))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(t.added))
 	for i := range t.rounds {
 		r := &t.rounds[i]
 		for _, word := range r.used {
@@ -75,8 +75,8 @@ func (t *Table) Restore(state []byte) error {
 	if len(state) != c.StateLen() {
 		return errState
 	}
-	step, place := binary.LittleEndian.Uint64(state), binary.LittleEndian.Uint32(state[8:])
-	if step < 1 || step > math.MaxUint64/uint64(c.Actions)-1 || place >= uint32(c.Records) {
+	step, added := binary.LittleEndian.Uint64(state), binary.LittleEndian.Uint32(state[8:])
+	if step < 1 || step > math.MaxUint64/uint64(c.Actions)-1 || added > c.settling(step, state) {
 		return errState
 	}
 	for i := range t.rounds {
@@ -84,11 +84,21 @@ func (t *Table) Restore(state []byte) error {
 			return errState
 		}
 	}
-	t.step, t.place, t.current = step, int(place), -1
+	t.step, t.added, t.current = step, int(added), -1
 	for i := range t.rounds {
 		t.rounds[i].read(state[headLen+i*c.roundLen():][:c.roundLen()])
 	}
 	return nil
+}
+
+// settling returns the number of answers in a state that records of the open step add. With Delay 0 each is added when
+// it arrives, and none waits.
+func (c Config) settling(step uint64, state []byte) uint32 {
+	if c.Delay == 0 || step <= c.Delay {
+		return 0
+	}
+	slot := int((step - c.Delay) % uint64(c.Rounds()))
+	return binary.LittleEndian.Uint32(state[headLen+slot*c.roundLen()+8*((c.Actions+63)/64):])
 }
 
 // Check returns an error if a restored table and a restored stream are at different steps.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -15,7 +16,7 @@ func TestValuesAreCentredAndClamped(t *testing.T) {
 		return operators.Record{Event: event.Event{Numbers: numbers}}
 	}
 	tiny, inf := math.SmallestNonzeroFloat64, math.Inf(1)
-	for _, r := range []operators.Range{
+	for _, r := range []setting.Range{
 		{Low: 0, High: 1},
 		{Low: -3, High: 5},
 		{Low: 1e12 - 1e-3, High: 1e12},

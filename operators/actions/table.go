@@ -66,7 +66,7 @@ type Feedback struct {
 type Table struct {
 	config  Config
 	step    uint64 // number of the open step, from 1
-	place   int    // records of the open step that Observe has taken
+	added   int    // answers of the settling round that records of the open step have added; with Delay 0 always 0
 	current int    // with Delay 0: place of the latest record's answer in its round, −1 for none
 	rounds  []round
 }
@@ -98,10 +98,6 @@ func (t *Table) at(n uint64) *round { return &t.rounds[n%uint64(len(t.rounds))] 
 // Observe takes the next record of the open step: its key, and its value, NaN if it has none. It reports whether the
 // record answers an action.
 func (t *Table) Observe(key []byte, value float64) bool {
-	if t.place == t.config.Records {
-		panic("BUG: plays: a step has more records than it may")
-	}
-	t.place++
 	t.current = -1
 	play, ok := number(key)
 	if !ok {
@@ -128,10 +124,11 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	return true
 }
 
-// Next returns the answer that the latest record adds to the private sum. It may be the answer of an earlier record,
-// because answers wait until their round is settled. It returns false if the record adds nothing.
+// Next takes the answer that the latest record adds to the private sum. It may be the answer of an earlier record,
+// because answers wait until their round is settled: then each record of the step adds one, in order of arrival. Next
+// returns false if the record adds nothing.
 func (t *Table) Next() (Feedback, bool) {
-	n, k := t.settling(), t.place-1
+	n, k := t.settling(), t.added
 	if t.config.Delay == 0 {
 		k = t.current
 	}
@@ -139,6 +136,9 @@ func (t *Table) Next() (Feedback, bool) {
 		return Feedback{}, false
 	}
 	r := t.at(n)
+	if t.config.Delay > 0 {
+		t.added++
+	}
 	return Feedback{Action: t.config.First(n) + uint64(r.actions[k]), Value: r.values[k]}, true
 }
 
@@ -154,19 +154,20 @@ func (t *Table) Settled() (n uint64, answers int) {
 	return n, t.at(n).count
 }
 
-// Settle ends the step: it drops the step's settled round, and opens another one.
+// Settle ends the step: it drops the step's settled round, and opens another one. The step must have had at least as
+// many records as a round has answers.
 func (t *Table) Settle() {
-	if t.place != t.config.Records {
-		panic("BUG: plays: a step is settled before it has closed")
-	}
 	if n := t.settling(); n > 0 {
 		r := t.at(n)
+		if t.config.Delay > 0 && t.added != r.count {
+			panic("BUG: plays: a step ends before the answers of its round are added")
+		}
 		clear(r.used)
 		clear(r.actions)
 		clear(r.values)
 		r.count = 0
 	}
-	t.step, t.place, t.current = t.step+1, 0, -1
+	t.step, t.added, t.current = t.step+1, 0, -1
 }
 
 // Step returns the open step, from 1, which is also the number of the latest round.

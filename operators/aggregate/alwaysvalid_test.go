@@ -9,10 +9,12 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
+	"oriel/operators/setting"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
@@ -60,15 +62,16 @@ func converted(i int) event.Event {
 func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"horizon": ending(100, 100), "life": life(64, 100)} {
 		for _, start := range []int{1, 4} {
-			c, m := config(t, m, experimental("EXPERIMENT_STEP="+operators.Decimal(float64(start)))...)
+			c, m := config(t, m, experimental("EXPERIMENT_STEP="+setting.Decimal(float64(start)))...)
 			machine := quiet(t, c, m)
+			counted := operators.ByCount(machine)
 			var last operators.Decision
 			for i := range 6000 {
 				e := converted(i)
 				if i < 100*(start-1) {
 					e.Numbers[1] = 1 // this event is from before the experiment
 				}
-				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 					last = d
 				}
 			}
@@ -107,16 +110,16 @@ func TestGoldenExperiments(t *testing.T) {
 		{"life in turn", life(64, 50), "4,31", "b7c7018325723996c8ae9b150488dc26"},
 	} {
 		c, m := config(t, kind.m, experimental("EXPERIMENT_STEP="+kind.steps)...)
-		machine, digest := quiet(t, c, m), optest.NewDigest()
+		counted, digest := operators.ByCount(quiet(t, c, m)), goldentest.NewDigest()
 		for i := range 3000 {
 			if i%777 == 5 {
-				next := quiet(t, c, m)
-				if err := next.Restore(machine.AppendState(nil)); err != nil {
+				next := operators.ByCount(quiet(t, c, m))
+				if err := next.Restore(counted.AppendState(nil)); err != nil {
 					t.Fatal(err)
 				}
-				machine = next
+				counted = next
 			}
-			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: converted(i)}) {
 				for k, x := range c.Extras() {
 					if x.Kind == decision.ExtraNumber {
 						digest.Numbers(d.Extras[k].Number)
@@ -149,9 +152,10 @@ func TestNoiseOfEffects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			var all map[string]decision.ExtraValue
 			for range 1500 {
-				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
+				for _, d := range counted.Add(nil, operators.Record{Null: true}) {
 					all = membersOf(c, d)
 				}
 			}

@@ -54,6 +54,7 @@ func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			rng, missed, verdict := rand.New(rand.NewPCG(uint64(k), 21)), false, ""
 			for range events {
 				arm := 0.0
@@ -61,7 +62,7 @@ func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 					arm = 1
 				}
 				e := event.Event{Numbers: []float64{arm, run.outcome(rng)}}
-				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 					all := membersOf(c, d)
 					missed = missed || all["effect_low"].Numbers[0] > 0 || all["effect_high"].Numbers[0] < 0
 					verdict = all["verdict"].Text

@@ -117,7 +117,7 @@ func (s *specification) outcomes() trial.Arms {
 }
 
 func (s *specification) countOf(cell int, t totals) interval.Noisy {
-	return interval.Noisy{Value: t.sums[cell*s.width()] / s.weights.Count, Deviation: t.deviation / s.weights.Count}
+	return interval.Noisy{Value: t.sums[cell*s.width()] / s.weights.Count, Deviation: s.countDeviation(t.deviation)}
 }
 
 // armTotal returns the count of all events of an arm.
@@ -132,7 +132,7 @@ func (s *specification) armTotal(c comparison, arm int, t totals) float64 {
 // meanOf returns the mean of x̃ in a cell.
 func (s *specification) meanOf(cell int, t totals) interval.Estimate {
 	x := interval.Noisy{Value: t.sums[cell*s.width()+1] / s.weights.Mean, Deviation: t.deviation / s.weights.Mean}
-	return interval.MeanOf(x, s.countOf(cell, t), interval.Z95)
+	return interval.MeanOf(x, s.countOf(cell, t), s.law.Z95)
 }
 
 // shareOf returns the share of a cell among all events of its arm.
@@ -141,5 +141,5 @@ func (s *specification) shareOf(c comparison, cell int, total float64, t totals)
 	rest := interval.Noisy{
 		Value: total - part.Value, Deviation: float64(part.Deviation * math.Sqrt(float64(c.treatments-1))),
 	}
-	return interval.ShareOf(part, rest, interval.Z95)
+	return interval.ShareOf(part, rest, s.law.Z95)
 }

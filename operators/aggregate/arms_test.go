@@ -23,11 +23,12 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 		c, m := config(t, kind, "CELLS="+cells, "VALUE=delay=-60:180", "STATISTICS=mean,count", "ARMS=variant",
 			"ELSEWHERE=other", "WEIGHT_MAX=2")
 		machine := quiet(t, c, m)
+		counted := operators.ByCount(machine)
 		truth := plain{spec: &c.spec, cells: make([][4]float64, c.spec.cells())}
 		var d operators.Decision
 		for _, e := range drawn(&c.spec, 6000, 12) {
 			truth.add(e)
-			for _, made := range machine.Add(nil, operators.Record{Event: e}) {
+			for _, made := range counted.Add(nil, operators.Record{Event: e}) {
 				d = made
 			}
 		}
@@ -81,7 +82,7 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 func TestDifferencesOfEmptyCells(t *testing.T) {
 	c, m := config(t, total(1), "CELLS=variant=a|b,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count",
 		"ARMS=variant")
-	d := quiet(t, c, m).Add(nil, operators.Record{Null: true})[0]
+	d := operators.ByCount(quiet(t, c, m)).Add(nil, operators.Record{Null: true})[0]
 	for name, most := range map[string]float64{mean: 240, share: 1} {
 		for i := range 2 {
 			low, high := extra(t, c, d, name+"_difference_low"), extra(t, c, d, name+"_difference_high")

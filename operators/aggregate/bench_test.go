@@ -39,11 +39,12 @@ func BenchmarkAdd(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
+				counted := operators.ByCount(machine)
 				events, dst := drawn(&c.spec, 1024, 1), make([]operators.Decision, 0, 1)
 				b.ReportAllocs()
 				b.ResetTimer()
 				for i := range b.N {
-					dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
+					dst = counted.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
 				}
 			})
 		}
@@ -62,6 +63,7 @@ func BenchmarkAdd(b *testing.B) {
 		b.ResetTimer()
 		for i := range b.N {
 			stream.Add(noise.Identity{Offset: int64(i)}, v)
+			stream.Close()
 		}
 	})
 }

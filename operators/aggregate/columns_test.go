@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
+	"oriel/operators/description"
 	"oriel/operators/experiment"
 	"oriel/schemas/event"
 )
@@ -48,7 +49,7 @@ func TestIntervalsHaveTheNoiseOfTheirColumns(t *testing.T) {
 				t.Errorf("cell %d: the end %g is %g away, want %g", cell, end, left, right)
 			}
 		}
-		want := interval.Variance(x.column(cell, 2, 2), y, n)
+		want := interval.Variance(x.column(cell, 2, 2), y, n, interval.Normal)
 		if got := s.interval(slices.Index(s.statistics, variance), cell, x); math.Abs(got.low/want.Low/14400-1) > 1e-12 ||
 			math.Abs(got.high/want.High/14400-1) > 1e-12 {
 			t.Errorf("cell %d: variance in [%g, %g], want %+v·120²", cell, got.low, got.high, want)
@@ -176,6 +177,7 @@ func TestExperimentsReadAllCells(t *testing.T) {
 			c, m := config(t, m, experimental("CELLS="+cells, "STATISTICS=count*0.5,mean*4,variance*2",
 				"PROPENSITIES=0.25|0.25|0.5")...)
 			machine := quiet(t, c, m)
+			counted := operators.ByCount(machine)
 			var want [3]experiment.Arm
 			for i := range 800 {
 				arm, hour, y := i*i%3, float64(i*7%24), float64(i%11)/10
@@ -187,7 +189,7 @@ func TestExperimentsReadAllCells(t *testing.T) {
 				want[arm].Count++
 				want[arm].Value += x
 				want[arm].Square += x*x - 0.5
-				if len(machine.Add(nil, operators.Record{Event: event.Event{Numbers: numbers}})) == 0 {
+				if len(counted.Add(nil, operators.Record{Event: event.Event{Numbers: numbers}})) == 0 {
 					continue
 				}
 				for k, got := range machine.test.Released {
@@ -223,7 +225,7 @@ func TestPlannedDeviationsHaveTheWeightsOfTheirColumns(t *testing.T) {
 			slope := (of(moved[0], moved[1], moved[2]) - of(at[0], at[1], at[2])) / step
 			square += math.Pow(slope*sigma/w, 2)
 		}
-		got := s.deviationOf(k)(sigma, operators.Cell{Events: n, Mean: x})
+		got := s.deviationOf(k)(sigma, description.Cell{Events: n, Mean: x})
 		if want := math.Sqrt(square); math.Abs(got/want-1) > 1e-4 {
 			t.Errorf("%s: %g, want %g", name, got, want)
 		}

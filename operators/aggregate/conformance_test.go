@@ -39,6 +39,9 @@ var kinds = []struct {
 		m.Budget.Epsilon = 400 // a large ε, so that decisions show the counts
 		return m
 	}, []string{"VALUE=delay=-60:180", "STATISTICS=p10,p90", "BINS=40"}},
+	{"whole numbers", func(b uint64) mechanisms.Config { return discrete(9, b) }, []string{
+		"CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=count,variance,p50", "BINS=8", "INCREMENTS=true",
+	}},
 	{"an experiment for life", func(b uint64) mechanisms.Config { return life(8, b) }, []string{
 		"CELLS=variant=a|b|c,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=count,mean,variance", "ARMS=variant",
 		"ALWAYS_VALID=0.1", "PROPENSITIES=0.5|0.25|0.25", "NEAR=10", "TARGET=1000", "UNITS=single", "EXPERIMENT_STEP=3",

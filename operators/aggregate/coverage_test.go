@@ -17,7 +17,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
-	"oriel/operators/optest"
+	"oriel/operators/optest/flighttest"
 	"oriel/schemas/event"
 )
 
@@ -150,8 +150,9 @@ func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		for _, e := range s.events {
-			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 				for view := range c.memories {
 					if f := truths[view][int(d.Step)]; f != nil {
 						a, b := f.judge(t, c, d, view, seed, pooled)
@@ -394,7 +395,7 @@ func flights(t *testing.T, columns ...string) (events []event.Event) {
 		"carrier": {"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"},
 		"origin":  {"EWR", "JFK", "LGA"},
 	}
-	optest.EachRow(t, *flightsFile, func(column func(name string) string) {
+	flighttest.EachRow(t, *flightsFile, func(column func(name string) string) {
 		var numbers []float64
 		for _, name := range columns {
 			text := column(name)

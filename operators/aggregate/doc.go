@@ -18,6 +18,7 @@
 //	                    are published too
 //	blt with a window   totals since the start
 //	once-gaussian       the totals of each step's events alone: tumbling windows of ORIEL_BATCH events
+//	once-laplace        the same, with pure ε: counts are whole numbers
 //
 // Guarantee: the stream's. Everything here is a function of releases and of the public specification (PROOF.md).
 // Standard deviations are functions of settings and step. A step costs O(views·n) and does not allocate.

@@ -5,8 +5,8 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/operators"
-	"oriel/operators/optest"
 )
 
 // TestGoldenDecisions checks that no change alters decisions without noise unintentionally. The golden bytes of noise
@@ -20,6 +20,7 @@ func TestGoldenDecisions(t *testing.T) {
 		"tumbling":           "799a4ce3d431187774bfcf8b483048d7",
 		"quantiles and arms": "a1d518d65a174cf75a56ff8e063c5fae",
 		"quantiles alone":    "8bf9c32962b816d55417a0af94b43264",
+		"whole numbers":      "b4d25c24937083f4151830bec2ffc390",
 
 		"an experiment for life":    "abcdb396a3f9bcdf16ff8ee626c22a63",
 		"an experiment over totals": "06efbd5fe7b425ba91eb689d07d4a301",
@@ -39,9 +40,10 @@ func hashed(t *testing.T, c operator, m mechanisms.Config) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest := optest.NewDigest()
+	counted := operators.ByCount(machine)
+	digest := goldentest.NewDigest()
 	for _, e := range drawn(&c.spec, 200, 11) {
-		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+		for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 			digest.Numbers(d.Point...)
 			for k, extra := range c.Extras() {
 				if extra.Name == "increments" {

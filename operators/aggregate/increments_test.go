@@ -23,13 +23,14 @@ func TestIncrementsAddUp(t *testing.T) {
 		c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum,p50", "INCREMENTS=true",
 			"EMIT_EVERY="+every,
 			"MEMORIES=1048576", fmt.Sprint("BINS=", bins))
-		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
+		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{4}))
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		columns, shownQuantiles := make([]float64, 2*(2+bins)), 0
 		for i, e := range drawn(&c.spec, 800, 4) {
-			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 				increments := extra(t, c, d, "increments")
 				if len(increments) != len(columns) {
 					t.Fatalf("%d increments", len(increments))
@@ -94,7 +95,8 @@ func TestWindowsOfUnseenLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := extra(t, c, machine.Add(nil, operators.Record{Null: true})[0], "window_deviation")
+		counted := operators.ByCount(machine)
+		table := extra(t, c, counted.Add(nil, operators.Record{Null: true})[0], "window_deviation")
 		for w := 1.0; w < math.Exp2(float64(len(table)-1)); w = max(w+1, math.Floor(1.3*w)) {
 			if got, want := between(table, w), stream.WindowDeviation(0, uint64(w)); math.Abs(got/want-1) > 0.01 {
 				t.Errorf("memory %d, window of %g: %g, want %g", memory, w, got, want)
@@ -117,8 +119,9 @@ func TestNoiseOfTheFirstSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		for range steps {
-			for _, d := range machine.Add(nil, operators.Record{Null: true}) {
+			for _, d := range counted.Add(nil, operators.Record{Null: true}) {
 				windows, units := extra(t, c, d, "window_deviation"), c.spec.columnDeviations()
 				for k, u := range extra(t, c, d, "increments") {
 					square += u * u / (units[k/cells] * units[k/cells] * 2 * cells * streams)
@@ -170,6 +173,7 @@ func TestSumsOfIncrementsHaveTheirDeviation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	var stated struct {
 		Increments []string
 		Deviations []float64 `json:"increment_deviations"`
@@ -180,7 +184,7 @@ func TestSumsOfIncrementsHaveTheirDeviation(t *testing.T) {
 	var table []float64
 	sums, squares, windows := make([]float64, 6*cells), make([]float64, 6), 0
 	for step := range steps {
-		for _, d := range machine.Add(nil, operators.Record{Null: true}) {
+		for _, d := range counted.Add(nil, operators.Record{Null: true}) {
 			table = extra(t, c, d, "window_deviation")
 			for k, u := range extra(t, c, d, "increments") {
 				sums[k] += u

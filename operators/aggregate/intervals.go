@@ -10,7 +10,7 @@ import (
 // bounded returns the statistics that are ratios of released numbers. The widths of their intervals depend on the
 // release, so decisions must publish both ends.
 func (s *specification) bounded() []string {
-	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name == count || name == sum })
+	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return always(name) })
 }
 
 // appendIntervals appends the intervals of a view to the values of a decision, cell by cell.
@@ -42,11 +42,11 @@ func (s *specification) interval(k, cell int, t totals) intervalEnds {
 	column := func(sum, weight float64) interval.Noisy {
 		return interval.Noisy{Value: sum / weight, Deviation: deviation / weight}
 	}
-	count, total := column(sums[0], s.weights.Count), column(sums[1], s.weights.Mean)
+	count, total := s.countOf(cell, t), column(sums[1], s.weights.Mean)
 	if s.statistics[k] == mean {
-		return s.values(interval.Mean(total, count, interval.Z95))
+		return s.values(interval.Mean(total, count, s.law.Z95))
 	}
-	x, square := interval.Variance(column(sums[2], s.weights.Square), total, count), float64(s.half()*s.half())
+	x, square := interval.Variance(column(sums[2], s.weights.Square), total, count, s.law), float64(s.half()*s.half())
 	return intervalEnds{float64(square * x.Low), float64(square * x.High)}
 }
 
@@ -64,14 +64,14 @@ type ranked struct {
 // rank computes all quantiles of a view into dst: statistic by statistic, and within a statistic cell by cell. It does
 // not write the entries of other statistics.
 func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
-	bins, cells, deviation := s.weights.Bins, s.cells(), t.deviation/s.weights.Quantile
+	bins, cells, deviation := s.weights.Bins, s.cells(), s.counting(t.deviation, s.weights.Quantile)
 	for k, level := range s.levels {
 		if level == 0 {
 			continue
 		}
 		for cell := range cells {
 			running, x := t.running[cell*bins:][:bins], &dst[k*cells+cell]
-			x.estimate, x.within = s.ranks[k].Quantile(running, deviation, interval.Z95, scratch)
+			x.estimate, x.within = s.ranks[k].Quantile(running, deviation, s.law.Z95, scratch)
 		}
 	}
 }

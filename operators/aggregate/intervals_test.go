@@ -31,6 +31,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	covered, total := map[string]int{}, 0
 	truth := plain{spec: &c.spec, cells: make([][4]float64, 2)} // its sums start again at each step
 	for i, e := range drawn(&c.spec, steps*batch, 5) {
@@ -38,7 +39,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 			truth.step()
 		}
 		truth.add(e)
-		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+		for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 			for cell, x := range truth.cells {
 				mu := x[1] / x[0]
 				for name, want := range map[string]float64{mean: mu, variance: x[2]/x[0] - mu*mu} {
@@ -71,7 +72,8 @@ func TestIntervalsOfEmptyCellsAreWide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := machine.Add(nil, operators.Record{Null: true})[0]
+	counted := operators.ByCount(machine)
+	d := counted.Add(nil, operators.Record{Null: true})[0]
 	for _, name := range []string{mean, variance} {
 		low, high := extra(t, c, d, name+"_low"), extra(t, c, d, name+"_high")
 		if len(low) != 4 || len(high) != 4 {

@@ -17,7 +17,8 @@ type Machine struct {
 	spec specification
 
 	views      []reading
-	increments *mechanisms.Reading   // sums since the last decision; nil if increments are not published
+	publishes  bool                  // are increments published?
+	increments *mechanisms.Reading   // sums since the last decision; nil if not published, or if steps are released alone
 	readings   []*mechanisms.Reading // the readings whose sums are in the machine's own state
 	sums       []float64             // sums of one view, scratch
 	running    []float64             // running counts of one view's bins, scratch
@@ -101,7 +102,7 @@ func (m *Machine) prepare(c operator) (err error) {
 			return err
 		}
 	}
-	if !c.increments {
+	if m.publishes = c.increments; !c.increments || c.perStep {
 		return nil
 	}
 	if m.increments, err = m.Stream.Reading(0, 0); err != nil {
@@ -116,10 +117,11 @@ func (m *Machine) prepare(c operator) (err error) {
 }
 
 // Add takes the cell, value and weight of the record. A record of no cell counts as a null record.
-func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.Stream.Add(r.Identity, m.contribution(r)) {
-		return dst
-	}
+func (m *Machine) Add(r operators.Record) { m.Stream.Add(r.Identity, m.contribution(r)) }
+
+// Close publishes the numbers of the step, if a decision is due.
+func (m *Machine) Close(dst []operators.Decision) []operators.Decision {
+	m.Stream.Close()
 	for _, r := range m.readings {
 		r.Take()
 	}
@@ -136,22 +138,14 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 
 // contribution returns the numbers of a record for the stream, or nil for a null record.
 func (m *Machine) contribution(r operators.Record) []float64 {
-	numbers := r.Event.Numbers
-	want := len(m.spec.dimensions)
-	if m.spec.value != "" {
-		want++
-	}
-	if r.Null || len(numbers) != want {
-		return nil
-	}
-	cell, ok := m.spec.cell(numbers)
-	if !ok || cell < 0 {
+	cell, has := m.spec.cellOf(r.Event)
+	if r.Null || !has {
 		return nil
 	}
 	adds := m.Stream.Scratch()
 	adds[0], adds[1], adds[2] = float64(cell), 0, 1
 	if m.spec.value != "" {
-		x := numbers[want-1]
+		x := r.Event.Numbers[len(r.Event.Numbers)-1]
 		if !finite(x) {
 			return nil
 		}
@@ -193,14 +187,18 @@ func (m *Machine) decide(t uint64) {
 	if m.test != nil {
 		m.test.Write(m.extras)
 	}
-	if m.increments == nil {
+	if !m.publishes {
 		return
 	}
-	m.increments.Write(m.sums)
-	m.increments.Clear()
-	m.spec.accumulate(m.running, m.sums)
+	sums := m.Stream.Sum(0) // of a step that is released alone, whose running counts are those of the view
+	if m.increments != nil {
+		sums = m.sums
+		m.increments.Write(sums)
+		m.increments.Clear()
+		m.spec.accumulate(m.running, sums)
+	}
 	added := m.members.increments
-	added.Set(m.extras, m.spec.transposed(added.Of(m.extras)[:0], totals{sums: m.sums, running: m.running}))
+	added.Set(m.extras, m.spec.transposed(added.Of(m.extras)[:0], totals{sums: sums, running: m.running}))
 }
 
 // A state holds the sums of the views for which the stream keeps no sums itself, and the increments since the last

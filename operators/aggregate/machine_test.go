@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/description"
 	"oriel/operators/optest"
 	"oriel/schemas/event"
 )
@@ -84,6 +85,7 @@ func TestNumbersAreThoseOfTheEvents(t *testing.T) {
 		for _, batch := range tiertest.Runs(batches[i%2:i%2+1], batches) {
 			c, m := config(t, kind.m(batch), kind.lines...)
 			machine := quiet(t, c, m)
+			counted := operators.ByCount(machine)
 			plains := make([]*plain, len(c.memories))
 			for i, memory := range c.memories {
 				gamma := 1.0
@@ -105,7 +107,7 @@ func TestNumbersAreThoseOfTheEvents(t *testing.T) {
 				for _, p := range plains {
 					p.add(e)
 				}
-				made := machine.Add(nil, operators.Record{Event: e})
+				made := counted.Add(nil, operators.Record{Event: e})
 				for _, d := range made {
 					decided++
 					compare(t, kind.name, c, plains, d)
@@ -182,9 +184,10 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			step := 0
 			for range records {
-				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
+				for _, d := range counted.Add(nil, operators.Record{Null: true}) {
 					if run == 0 {
 						squared = append(squared, make([]float64, len(d.Point)))
 					}
@@ -214,22 +217,22 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	}
 }
 
-// TestPlanIsOfTheSpecification checks that a plan of another specification is refused.
-func TestPlanIsOfTheSpecification(t *testing.T) {
+// TestParamsAreOfTheSpecification checks that params of another specification are refused.
+func TestParamsAreOfTheSpecification(t *testing.T) {
 	one, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
 	other, _ := config(t, life(8, 1), "CELLS=carrier=UA|DL")
-	plan, err := other.Params(m)
+	params, err := other.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := one.Open(plan, mechtest.ZeroStream(t, m)); err == nil {
-		t.Error("Open takes the plan of other cells")
+	if _, err := one.Open(params, mechtest.ZeroStream(t, m)); err == nil {
+		t.Error("Open takes the params of other cells")
 	}
-	if err := one.Require(&m, plan); err == nil {
-		t.Error("Mechanism takes the plan of other cells")
+	if err := one.Require(&m, params); err == nil {
+		t.Error("Mechanism takes the params of other cells")
 	}
 	if _, err := one.ReferenceModel(nil); err == nil {
-		t.Error("Twin takes an empty plan")
+		t.Error("Twin takes empty params")
 	}
 }
 
@@ -260,13 +263,13 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	for _, x := range []struct {
 		c    operator
 		m    mechanisms.Config
-		want []operators.View
+		want []description.View
 	}{
-		{two, life(8, 1), []operators.View{{Name: "memory 4", Memory: 4}, {Name: "memory 8", Memory: 8}}},
-		{two, total(1), []operators.View{{Name: "total since the start"}}},
-		{two, tumbling(1), []operators.View{{Name: "each step alone"}}},
-		{one, life(16, 1), []operators.View{{Name: "memory 16", Memory: 16}}},
-		{one, total(1), []operators.View{{Name: "total since the start"}}},
+		{two, life(8, 1), []description.View{{Name: "memory 4", Memory: 4}, {Name: "memory 8", Memory: 8}}},
+		{two, total(1), []description.View{{Name: "total since the start"}}},
+		{two, tumbling(1), []description.View{{Name: "each step alone"}}},
+		{one, life(16, 1), []description.View{{Name: "memory 16", Memory: 16}}},
+		{one, total(1), []description.View{{Name: "total since the start"}}},
 	} {
 		if got := x.c.Describe(x.m).Precision.Views; !slices.Equal(got, x.want) {
 			t.Errorf("%v of settings under %v: %+v, want %+v", x.m.Terms, x.c.terms, got, x.want)
@@ -274,25 +277,25 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	}
 }
 
-// TestPlanDeterminesTheAbsorbedNumbers checks that a stream keeps what its first plan's version absorbs into the noise
-// chain: all cells, or only places and values. The machine must refuse a plan of a later, unknown version.
-func TestPlanDeterminesTheAbsorbedNumbers(t *testing.T) {
+// TestAbsorbedNumbers checks that the noise chain absorbs only places and values if there are more than two cells, and
+// that params of another version are refused.
+func TestAbsorbedNumbers(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean")
-	plan, err := c.Params(m)
+	params, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := func(plan []byte, want int) {
+	f := func(params []byte, want int) {
 		t.Helper()
-		if err := c.Require(&m, plan); err != nil || m.Contribution.Nonzero != want {
+		if err := c.Require(&m, params); err != nil || m.Contribution.Nonzero != want {
 			t.Errorf("%d, want %d: %v", m.Contribution.Nonzero, want, err)
 		}
 	}
 	f(nil, 2)
-	f(plan, 2)
-	plan[0]++
-	if err := c.Require(&m, plan); err == nil {
-		t.Error("a plan of another kind is taken")
+	f(params, 2)
+	params[0]++
+	if err := c.Require(&m, params); err == nil {
+		t.Error("params of another kind are taken")
 	}
 	two, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
 	if err := two.Require(&m, nil); err != nil || m.Contribution.Nonzero != 0 {
@@ -336,7 +339,7 @@ func TestRefusals(t *testing.T) {
 	f(tumbling(10), "ORIEL_BATCH=30 makes one", "CELLS=a=x|y", "EMIT_EVERY=3")
 	tree := total(1)
 	tree.Name = "tree-gaussian"
-	f(tree, "standard errors are known of blt and once-gaussian", "CELLS=a=x|y")
+	f(tree, "standard errors are known of blt, once-gaussian and once-laplace", "CELLS=a=x|y")
 }
 
 // TestStepsDoNotAllocate checks that no step allocates.
@@ -347,10 +350,11 @@ func TestStepsDoNotAllocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		events, i := drawn(&c.spec, 64, 2), 0
 		dst := make([]operators.Decision, 0, 4)
 		if n := testing.AllocsPerRun(100, func() {
-			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64]})
+			dst = counted.Add(dst[:0], operators.Record{Event: events[i%64]})
 			i++
 		}); n != 0 {
 			t.Errorf("%s: %g allocations an event", kind.name, n)

@@ -85,6 +85,9 @@ func (c operator) members() *members {
 func (c operator) declareIncrements(m *members) {
 	m.increments = m.Numbers("increments",
 		"Sum of the increments since the decision before: by column, then cell; of bins, running counts.", c.spec.hot().Size())
+	if c.perStep {
+		return
+	}
 	m.windowDeviation = m.Numbers("window_deviation", "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of "+
 		"a count; between two lengths straight in logarithms of both, to a per cent; of other columns times increment_deviations of the "+
 		"descriptor.", c.windows())
@@ -144,7 +147,7 @@ func (c operator) Numbers() *operators.Numbers {
 // reach returns the public range of a statistic.
 func (s *specification) reach(statistic string) (low, high float64) {
 	switch statistic {
-	case count, sum:
+	case count, persons, sum:
 		return math.Inf(-1), math.Inf(1)
 	case variance:
 		return 0, float64(s.half() * s.half())
@@ -167,15 +170,16 @@ func (c operator) numbers(d decision.Decision) (numbers []operators.Estimate, er
 	if err != nil {
 		return nil, fmt.Errorf("aggregate: %w", err)
 	}
+	halves := s.sumHalves(m, values)
 	for view := range c.memories {
 		for k, statistic := range s.statistics {
 			for cell := range s.cells() {
 				x := operators.Estimate{Value: d.Point[len(numbers)]}
 				switch statistic {
-				case count:
-					x = around(x.Value, m.countDeviation.Of(values)[view])
+				case count, persons:
+					x = s.aroundCount(x.Value, m.countDeviation.Of(values)[view])
 				case sum:
-					x = around(x.Value, m.sumDeviation.Of(values)[view])
+					x = around(x.Value, halves[view])
 				default:
 					at := view*s.cells() + cell
 					x.Low, x.High = m.low[k].Of(values)[at], m.high[k].Of(values)[at]
@@ -200,8 +204,34 @@ func (c operator) numbers(d decision.Decision) (numbers []operators.Estimate, er
 	return numbers, nil
 }
 
-// around returns a number with its interval. deviation is that of its noise.
-func around(x, deviation float64) operators.Estimate {
-	ends := interval.Noisy{Value: x, Deviation: deviation}.Interval(interval.Z95)
+// around returns a number with its interval, x ± half.
+func around(x, half float64) operators.Estimate {
+	return operators.Estimate{Value: x, Low: x - half, High: x + half}
+}
+
+// aroundCount returns a count with its interval.
+func (s *specification) aroundCount(x, deviation float64) operators.Estimate {
+	if !s.whole() {
+		return around(x, float64(s.law.Z95*deviation))
+	}
+	ends := interval.Discrete(x, deviation)
 	return operators.Estimate{Value: x, Low: ends.Low, High: ends.High}
+}
+
+// sumHalves returns by view the half width of the intervals of sums.
+func (s *specification) sumHalves(m *members, values []decision.ExtraValue) (halves []float64) {
+	if s.weights.Mean == 0 {
+		return make([]float64, len(m.countDeviation.Of(values)))
+	}
+	for view, deviation := range m.sumDeviation.Of(values) {
+		half := float64(s.law.Z95 * deviation)
+		if s.law == interval.Laplace {
+			count := m.countDeviation.Of(values)[view]
+			ofCount := float64(s.middle() * count)
+			scale := math.Sqrt((float64(deviation*deviation) - float64(ofCount*ofCount)) / 2)
+			half = interval.LaplaceSum(s.middle(), count, scale, s.whole())
+		}
+		halves = append(halves, half)
+	}
+	return halves
 }

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
+	"oriel/operators/setting"
 	"oriel/schemas/decision"
 )
 
@@ -30,11 +31,12 @@ func TestReadingsMatchTheDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		numbers := c.Numbers()
 		encoder := decision.NewEncoder(decision.Config{Stream: "0"}, c.Extras())
 		decisions := 0
 		for _, e := range drawn(&c.spec, 300, 5) {
-			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 				published, err := decision.Parse(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
 				if err != nil {
 					t.Fatal(err)
@@ -50,7 +52,7 @@ func TestReadingsMatchTheDecision(t *testing.T) {
 						for cell, label := range c.spec.labels() {
 							checkEnds(t, c, d, place{view, cell, statistic}, got[at])
 							n := numbers.Names[at]
-							if n.Statistic != statistic || n.Cell != label || decays && n.Memory != operators.Decimal(float64(memory)) {
+							if n.Statistic != statistic || n.Cell != label || decays && n.Memory != setting.Decimal(float64(memory)) {
 								t.Fatalf("%s: number %d is named %+v", name, at, n)
 							}
 							at++

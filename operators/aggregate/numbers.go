@@ -3,9 +3,9 @@ package aggregate
 import (
 	"math"
 
-	"oriel/operators"
 	"oriel/operators/aggregate/block"
 	"oriel/operators/aggregate/interval"
+	"oriel/operators/setting"
 )
 
 // squares is the name of the column of x̃² − ½. The column is not a statistic that users can choose.
@@ -25,7 +25,7 @@ func (s *specification) columns() []string {
 		names = append(names, squares)
 	}
 	for bin := range s.weights.Bins {
-		names = append(names, "below="+operators.Decimal(s.edge(bin+1)))
+		names = append(names, "below="+setting.Decimal(s.edge(bin+1)))
 	}
 	return names
 }
@@ -51,7 +51,7 @@ func (s *specification) accumulate(dst, sums []float64) {
 	}
 	for cell := range s.cells() {
 		running := dst[cell*bins:][:bins]
-		block.Cumulate(running, sums[(cell+1)*width-bins:(cell+1)*width])
+		block.Cumulate(running, sums[(cell+1)*width-bins:(cell+1)*width], s.reading)
 		for i := range running {
 			running[i] /= s.weights.Quantile
 		}
@@ -72,7 +72,7 @@ func (s *specification) show(dst []float64, t totals) []float64 {
 	least, cells, width := s.leastCount(1, t), s.cells(), s.width()
 	for k, statistic := range s.statistics {
 		for cell := range cells {
-			if statistic == count {
+			if counts(statistic) {
 				dst = append(dst, t.sums[cell*width]/s.weights.Count)
 			} else {
 				dst = append(dst, s.number(k, cell, least, t))
@@ -114,30 +114,53 @@ func within(x, low, high float64) float64 { return max(low, min(high, x)) }
 // count it is the deviation of the last running count.
 func (s *specification) countDeviation(deviation float64) float64 {
 	if s.weights.Count == 0 {
+		return float64(s.counting(deviation, s.weights.Quantile) * s.spread)
+	}
+	return s.counting(deviation, s.weights.Count)
+}
+
+// counting returns the deviation of a column that counts events with a weight: of counts, or of bins.
+func (s *specification) counting(deviation, weight float64) float64 {
+	if s.whole() {
+		return interval.DiscreteDeviation(deviation / weight)
+	}
+	return deviation / weight
+}
+
+// continuous is countDeviation for noise that is not discrete. It is proportional to deviation.
+func (s *specification) continuous(deviation float64) float64 {
+	if s.weights.Count == 0 {
 		return float64(deviation*s.spread) / s.weights.Quantile
 	}
 	return deviation / s.weights.Count
 }
 
+// whole reports whether counts and bins are released with discrete noise, on whole numbers: events without weights
+// count 1 each.
+func (s *specification) whole() bool { return s.law == interval.Laplace && s.weightMax == 0 }
+
 // sumDeviation returns the deviation of a sum of values whose columns have the given deviation. The noise of different
 // columns is independent.
 func (s *specification) sumDeviation(deviation float64) float64 {
 	n, x := float64(s.middle()/s.weights.Count), float64(s.half()/s.weights.Mean)
+	if s.whole() {
+		n = float64(s.middle()*s.countDeviation(deviation)) / deviation
+	}
 	return float64(deviation * math.Sqrt(float64(n*n)+float64(x*x)))
 }
 
 // columnDeviations returns the deviations of published increments, column by column, in units of the deviation of a
-// count.
+// count. With discrete noise all are those of the continuous law.
 func (s *specification) columnDeviations() []float64 {
 	var out []float64
-	one := s.countDeviation(1)
+	one := s.continuous(1)
 	for _, weight := range [3]float64{s.weights.Count, s.weights.Mean, s.weights.Square} {
 		if weight > 0 {
 			out = append(out, 1/weight/one)
 		}
 	}
 	for bin := range s.weights.Bins {
-		out = append(out, math.Sqrt(block.Energy(bin+1))/s.weights.Quantile/one)
+		out = append(out, math.Sqrt(block.Energy(s.reading[:bin+1]))/s.weights.Quantile/one)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -26,6 +27,7 @@ type operator struct {
 	every      uint64
 	exact      bool         // the noise is so small that sums are nearly exact
 	test       *trial.Trial // nil: no experiment
+	period     *period      // nil: events are counted, and not persons
 }
 
 var (
@@ -34,6 +36,7 @@ var (
 	_ operators.Testing     = operator{}
 	_ operators.Thinning    = operator{}
 	_ operators.Audited     = operator{}
+	_ operators.Distinct    = operator{}
 )
 
 func (c operator) Extras() []decision.Extra { return c.members().Extras() }
@@ -51,8 +54,17 @@ type descriptor struct {
 	Deviations []float64      `json:"increment_deviations,omitempty"`
 	Weights    map[string]any `json:"weights"`
 	EmitEvery  uint64         `json:"emit_every"`
+	Period     *period        `json:"person_period,omitempty"`
 
 	Experiment *operators.Experiment `json:"experiment,omitempty"`
+}
+
+// period says how persons are counted: once in each of their first PersonCells cells in a period. Periods begin at the
+// multiples of Seconds since the Unix epoch, plus Offset.
+type period struct {
+	Seconds     int64  `json:"seconds"`
+	Offset      int64  `json:"offset"`
+	PersonCells uint64 `json:"cells"`
 }
 
 type view struct {
@@ -79,6 +91,7 @@ func (c operator) Descriptor() []byte {
 	d := descriptor{
 		Cells: c.spec.labels(), Statistics: c.spec.statistics, Order: "view, then statistic, then cell", EmitEvery: c.every,
 		Weights: map[string]any{}, Bins: c.spec.weights.Bins, Experiment: c.Experiment(),
+		Period: c.period,
 	}
 	for _, column := range []struct {
 		name   string
@@ -96,6 +109,8 @@ func (c operator) Descriptor() []byte {
 	for _, memory := range c.memories {
 		v := view{Memory: memory, Of: "steps, decayed by 1 − 1/memory a step"}
 		switch {
+		case c.period != nil:
+			v.Of = "the persons who are new in the step, in their period"
 		case c.perStep:
 			v.Of = "the events of the step"
 		case memory == 0:
@@ -120,6 +135,12 @@ func (c operator) Descriptor() []byte {
 	return text
 }
 
+// Value returns the number of an event's cell.
+func (c operator) Value(dst []byte, e event.Event) (value []byte, has bool) {
+	cell, has := c.spec.cellOf(e)
+	return binary.LittleEndian.AppendUint32(dst, uint32(cell)), has
+}
+
 // Require sets the contribution that the mechanism must release.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
@@ -127,6 +148,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 			return err
 		}
 	}
+	facts, _ := mechanisms.FactsOf(m.Name)
+	c.spec.under(facts)
 	part := c.spec.hot().Component()
 	part.Name = "cells"
 	m.Contribution = contribution.Contribution{Components: []contribution.Component{part}}
@@ -136,50 +159,32 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// These are the kinds of plans. The kind is the plan's first byte, and the specification follows as text.
-const (
-	planOfSums       = 4
-	planOfIncrements = 5 // decisions have increments
-	planOfTurns      = 6 // with an experiment: Next may append lines with further first steps while the stream runs
-)
+// paramsVersion is the first byte of params. The specification follows as text, and with an experiment a line for each
+// first step that Next has appended while the stream runs.
+const paramsVersion = 1
 
 // Params returns the specification. The configuration holds only its digest.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
-	return append([]byte{c.kind()}, c.canonical()...), nil
+	return append([]byte{paramsVersion}, c.canonical()...), nil
 }
 
-// kind returns the first byte of a plan.
-func (c operator) kind() byte {
-	switch {
-	case c.test != nil:
-		return planOfTurns
-	case c.increments:
-		return planOfIncrements
-	}
-	return planOfSums
-}
-
-// canonical returns the text of a plan: the specification and the experiment.
+// canonical returns the text of params: the specification and the experiment.
 func (c operator) canonical() string { return c.spec.canonical() + c.test.Canonical() }
 
-var errPlan = errors.New("aggregate: params: not of this specification")
+var errParams = errors.New("aggregate: params: not of this specification")
 
-// read returns the operator with the experiments that a plan adds to those of the settings. It refuses a plan of other
+// read returns the operator with the experiments that params add to the settings'. It refuses params of other
 // settings.
 func (c operator) read(params []byte) (operator, error) {
-	if len(params) == 0 || params[0] != c.kind() {
-		return c, errPlan
-	}
-	lines, ok := strings.CutPrefix(string(params[1:]), c.canonical())
+	lines, ok := strings.CutPrefix(string(params), string(rune(paramsVersion))+c.canonical())
 	if ok && lines != "" {
-		if c.test != nil {
-			c.test, ok = c.test.Append(lines)
-		} else {
-			ok = false
+		if c.test == nil {
+			return c, errParams
 		}
+		c.test, ok = c.test.Append(lines)
 	}
 	if !ok {
-		return c, errPlan
+		return c, errParams
 	}
 	return c, nil
 }
@@ -207,16 +212,7 @@ func (c operator) Experiment() *operators.Experiment {
 	if c.test == nil {
 		return nil
 	}
-	x := c.test.Experiment()
-	x.Assigned = func(e event.Event) (arm int, outcome float64) {
-		cell, ok := c.spec.cell(e.Numbers)
-		if !ok || cell < 0 || cell >= c.spec.product() {
-			return -1, 0
-		}
-		of := c.spec.comparison()
-		return cell / of.stride % of.arms, within(e.Numbers[len(e.Numbers)-1], c.spec.low, c.spec.high)
-	}
-	return x
+	return c.test.Experiment()
 }
 
 // Power returns operators.Testing's Power.

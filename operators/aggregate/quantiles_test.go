@@ -46,6 +46,7 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 			c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p5,p50,p90,p99.5",
 				"BINS="+strconv.Itoa(bins), more)
 			machine := quiet(t, c, m)
+			counted := operators.ByCount(machine)
 			memory, decays := m.Scope.Memory()
 			var values, weights [2][]float64
 			var last operators.Decision
@@ -65,7 +66,7 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 					values[cell] = append(values[cell], max(-60, min(180, e.Numbers[1])))
 					weights[cell] = append(weights[cell], weight)
 				}
-				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 					last = d
 				}
 			}

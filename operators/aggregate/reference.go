@@ -111,6 +111,14 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return t.record(first, p.x, factor), t.record(p.cells-1-first, p.y, factor)
 }
 
+// CanaryOf returns two events of one cell, counted from the first cell, or from the last one if u points there.
+func (t *reference) CanaryOf(number int, u []float64, factor float64) (with, without operators.Record) {
+	if u[0] < 0 {
+		number = t.spec.cells() - 1 - number
+	}
+	return t.record(number, 0, factor), t.record(number, 0, factor)
+}
+
 // squaredDistance returns the squared distance of the contributions of a pair at the largest weight, computed from
 // their columns.
 func squaredDistance(p pair, a, b []float64) float64 {
@@ -133,12 +141,14 @@ func (s *specification) column(dst []float64, x float64) {
 	r := w.Quantile
 	bin := max(0, min(int(float64((x+1)/2*float64(w.Bins))), w.Bins-1))
 	for k := 0; bin+k < w.Bins; k++ {
-		dst[3+bin+k] = r
+		if dst[3+bin+k] = r; s.weights.Histogram {
+			break
+		}
 		r = float64(r * (float64(2*k+1) / float64(2*k+2)))
 	}
 }
 
-// record returns an event of one of the first two cells. Clamping turns its value into x̃; a value within the range is
+// record returns an event of a cell. Clamping turns its value into x̃; a value within the range is
 // not changed.
 func (t *reference) record(cell int, x, factor float64) operators.Record {
 	beyond := float64(operators.CanaryFactor * factor)

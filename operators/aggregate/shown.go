@@ -8,11 +8,11 @@ const shown = 12
 
 // always reports whether a number is always shown. Counts and sums are; ratios are shown only if their count exceeds
 // its noise.
-func always(statistic string) bool { return statistic == count || statistic == sum }
+func always(statistic string) bool { return counts(statistic) || statistic == sum }
 
 // leastCount returns the number that the count of the given number of cells must exceed for ratios over it to be shown.
 func (s *specification) leastCount(cells int, t totals) float64 {
-	return float64(float64(shown*t.deviation/s.weights.Count) * math.Sqrt(float64(cells)))
+	return float64(float64(shown*s.countDeviation(t.deviation)) * math.Sqrt(float64(cells)))
 }
 
 // leastLast returns the number that the last running count of a cell must exceed for its quantiles to be shown.

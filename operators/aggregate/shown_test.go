@@ -31,13 +31,14 @@ func TestMarksFollowTheNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		numbers, members := c.Numbers(), c.Extras()
 		at := slices.IndexFunc(members, func(x decision.Extra) bool { return x.Name == "shown" })
 		encoder := decision.NewEncoder(decision.Config{Stream: "0"}, members)
 		seen := map[bool]int{}
 		for i := range 400 {
 			e := event.Event{Numbers: []float64{float64(i % 2), float64(i / 2 % 24), float64(i%240 - 60)}}
-			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 				published, err := decision.Parse(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
 				if err != nil {
 					t.Fatal(err)

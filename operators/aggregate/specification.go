@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/operators"
 	"oriel/operators/aggregate/block"
 	"oriel/operators/aggregate/dimension"
 	"oriel/operators/aggregate/interval"
+	"oriel/operators/setting"
+	"oriel/schemas/event"
 )
 
 // specification describes the numbers to publish. It is public and fixed at opening.
@@ -21,33 +22,38 @@ type specification struct {
 	statistics []string
 	levels     []float64   // level in (0, 1) of each statistic that is a quantile; 0 for others
 	weights    block.Block // a, b and c; the bins' number m and weight w
+	size       int         // number of released coordinates of a cell
 	weightMax  float64     // largest weight; 0 if events have no weight
 	arms       string      // the dimension whose places are compared; "" if none is
+	law        interval.Law
 
 	// prepare computes the following fields, which quantiles and reference models need.
-	spread float64           // standard deviation of the last running count; the unit is a column's
-	limits [][]float64       // by quantile and bin: the deviation by which the test divides, in units of a column's
-	ranks  []*interval.Ranks // by statistic that is a quantile; nil for others
+	reading []float64         // how running counts are made of columns
+	spread  float64           // standard deviation of the last running count; the unit is a column's
+	limits  [][]float64       // by quantile and bin: the deviation by which the test divides, in units of a column's
+	ranks   []*interval.Ranks // by statistic that is a quantile; nil for others
 	// Pairs of events at the largest distance; computed once, because an audit opens many reference models.
 	distant []pair
 }
 
 // prepare computes the numbers that decisions need from a valid specification.
 func (s *specification) prepare() {
-	s.spread, s.limits = math.Sqrt(block.Energy(s.weights.Bins)), make([][]float64, len(s.levels))
+	s.read()
+	s.distant = s.distantPairs()
+}
+
+// read computes the fields that quantiles need.
+func (s *specification) read() {
+	s.reading = s.weights.Reading()
+	s.spread, s.limits = math.Sqrt(block.Energy(s.reading)), make([][]float64, len(s.levels))
 	s.ranks = make([]*interval.Ranks, len(s.levels))
-	factor := make([]float64, s.weights.Bins)
-	for k := range factor {
-		factor[k] = block.Coefficient(k)
-	}
 	for i, level := range s.levels {
 		if level > 0 {
 			s.limits[i] = make([]float64, s.weights.Bins)
-			block.Deviations(s.limits[i], level)
-			s.ranks[i] = interval.NewRanks(factor, level)
+			block.Deviations(s.limits[i], s.reading, level)
+			s.ranks[i] = interval.NewRanks(s.reading, level)
 		}
 	}
-	s.distant = s.distantPairs()
 }
 
 // cells returns the number of cells, including the cell of all other events.
@@ -69,7 +75,7 @@ func (s *specification) product() int {
 }
 
 // width returns the number of released coordinates of a cell.
-func (s *specification) width() int { return s.weights.Size() }
+func (s *specification) width() int { return s.size }
 
 // numbers returns how many numbers a view publishes.
 func (s *specification) numbers() int { return len(s.statistics) * s.cells() }
@@ -115,21 +121,17 @@ func (s *specification) labels() []string {
 	return names
 }
 
-// canonical returns the specification as a plan holds it. Some settings have a line only where they are set.
+// canonical returns the specification as params hold it.
 func (s *specification) canonical() string {
 	lines := []string{
 		"other=" + strconv.FormatBool(s.other),
-		"value=" + s.value + "=" + operators.Decimal(s.low) + ":" + operators.Decimal(s.high),
+		"value=" + s.value + "=" + setting.Decimal(s.low) + ":" + setting.Decimal(s.high),
 		"statistics=" + strings.Join(s.statistics, ","),
-		"weights=" + operators.Decimal(s.weights.Count) + "," + operators.Decimal(s.weights.Mean) + "," +
-			operators.Decimal(s.weights.Square),
-		"weight_max=" + operators.Decimal(s.weightMax),
-	}
-	if s.weights.Bins > 0 {
-		lines = append(lines, "bins="+strconv.Itoa(s.weights.Bins)+","+operators.Decimal(s.weights.Quantile))
-	}
-	if s.arms != "" {
-		lines = append(lines, "arms="+s.arms)
+		"weights=" + setting.Decimal(s.weights.Count) + "," + setting.Decimal(s.weights.Mean) + "," +
+			setting.Decimal(s.weights.Square),
+		"weight_max=" + setting.Decimal(s.weightMax),
+		"bins=" + strconv.Itoa(s.weights.Bins) + "," + setting.Decimal(s.weights.Quantile),
+		"arms=" + s.arms,
 	}
 	for _, d := range s.dimensions {
 		lines = append(lines, "dimension="+d.Canonical())
@@ -144,8 +146,21 @@ func parseValue(text string) (name string, low, high float64, ok bool) {
 	if name = strings.TrimSpace(name); !found || !ranged || !dimension.IsName(name) {
 		return name, 0, 0, false
 	}
-	r, ok := operators.ParseRange(from, to)
+	r, ok := setting.ParseRange(from, to)
 	return name, r.Low, r.High, ok
+}
+
+// cellOf returns the cell of an event. It returns false for an event of no cell, and for one that no decoder produces.
+func (s *specification) cellOf(e event.Event) (cell int, has bool) {
+	want := len(s.dimensions)
+	if s.value != "" {
+		want++
+	}
+	if len(e.Numbers) != want {
+		return 0, false
+	}
+	cell, ok := s.cell(e.Numbers)
+	return cell, ok && cell >= 0
 }
 
 // cell returns the cell of an event's numbers, or −1 for none; ok is false for numbers that no decoder produces.
@@ -172,16 +187,20 @@ func (s *specification) cell(numbers []float64) (cell int, ok bool) {
 func (s *specification) String() string {
 	var parts []string
 	if s.weights.Count > 0 {
-		parts = append(parts, operators.Decimal(s.weights.Count))
+		parts = append(parts, setting.Decimal(s.weights.Count))
 	}
 	if s.weights.Mean > 0 {
-		parts = append(parts, operators.Decimal(s.weights.Mean)+"·x")
+		parts = append(parts, setting.Decimal(s.weights.Mean)+"·x")
 	}
 	if s.weights.Square > 0 {
-		parts = append(parts, operators.Decimal(s.weights.Square)+"·(x²−½)")
+		parts = append(parts, setting.Decimal(s.weights.Square)+"·(x²−½)")
 	}
 	if s.weights.Bins > 0 {
-		parts = append(parts, operators.Decimal(s.weights.Quantile)+"·column of one of "+strconv.Itoa(s.weights.Bins)+" bins")
+		column := "·column of one of "
+		if s.weights.Histogram {
+			column = "·one of "
+		}
+		parts = append(parts, setting.Decimal(s.weights.Quantile)+column+strconv.Itoa(s.weights.Bins)+" bins")
 	}
 	text := "one of " + strconv.Itoa(s.cells()) + " cells, with (" + strings.Join(parts, ", ") + ")"
 	if s.weights.Mean > 0 {
@@ -198,9 +217,16 @@ const (
 	sum      = "sum"
 	mean     = "mean"
 	variance = "variance"
+	persons  = "persons" // users, each once in a cell in a period
 )
 
-var statistics = []string{count, sum, mean, variance}
+var statistics = []string{count, sum, mean, variance, persons}
+
+// counts reports whether a statistic is a count: of events, or of persons.
+func counts(statistic string) bool { return statistic == count || statistic == persons }
+
+// persons reports whether persons are counted, and not events.
+func (s *specification) persons() bool { return slices.Contains(s.statistics, persons) }
 
 // minWeight is the smallest weight of a column. It keeps every coordinate far above a lattice unit.
 const minWeight = 1e-3
@@ -208,7 +234,7 @@ const minWeight = 1e-3
 // percentOf parses the name of a quantile; it returns 0 for any other name.
 func percentOf(name string) float64 {
 	digits, found := strings.CutPrefix(name, "p")
-	percent, err := operators.ParseNumber(digits)
+	percent, err := setting.ParseNumber(digits)
 	if !found || err != nil || strings.Trim(digits, "0123456789.") != "" || !(percent >= 0.01 && percent <= 99.99) {
 		return 0
 	}
@@ -221,13 +247,13 @@ func parseStatistic(text string) (name string, weight float64, ok bool) {
 	name, weight = strings.TrimSpace(name), 1
 	if weighted {
 		var err error
-		if weight, err = operators.ParseNumber(factor); err != nil {
+		if weight, err = setting.ParseNumber(factor); err != nil {
 			return name, weight, false
 		}
 	}
 	percent := percentOf(name)
 	if percent > 0 {
-		name = "p" + operators.Decimal(percent)
+		name = "p" + setting.Decimal(percent)
 	}
 	ok = percent > 0 || slices.Contains(statistics, name)
 	return name, weight, ok && weight >= minWeight && weight <= 1/minWeight
@@ -237,14 +263,14 @@ func parseStatistic(text string) (name string, weight float64, ok bool) {
 // statistic whose weight conflicts with another's. The count has no column where only quantiles are asked for, because
 // their last running count is a count.
 func (s *specification) weigh(names []string, weights []float64, bins int) (conflict string) {
-	s.statistics, s.levels = names, make([]float64, len(names))
+	s.statistics, s.levels, s.law = names, make([]float64, len(names)), interval.Normal
 	for i, name := range names {
 		s.levels[i] = percentOf(name) / 100
 		column := &s.weights.Mean
 		switch {
 		case s.levels[i] > 0:
 			column, s.weights.Bins = &s.weights.Quantile, bins
-		case name == count:
+		case counts(name):
 			column = &s.weights.Count
 		case name == variance:
 			column = &s.weights.Square
@@ -263,5 +289,6 @@ func (s *specification) weigh(names []string, weights []float64, bins int) (conf
 	if s.weights.Count == 0 && (s.weights.Mean > 0 || s.weights.Quantile == 0) {
 		s.weights.Count = 1
 	}
+	s.size = s.weights.Size()
 	return conflict
 }

@@ -16,9 +16,10 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 	c, m := config(t, ending(100, 100),
 		experimental("CELLS=variant=A|B|C", "PROPENSITIES=0.5|0.25|0.25", "EXPERIMENT_STEP=4")...)
 	machine, x := quiet(t, c, m), c.Experiment()
+	counted := operators.ByCount(machine)
 	for i := range 6000 {
 		e := converted(i)
-		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+		for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 			line := decision.NewEncoder(decision.Config{
 				Stream: "0", Mechanism: "blt", Window: 1, Batch: 100, Epsilon: 1, Adjacency: "replace", Unit: "event",
 			}, c.Extras()).Append(nil, d.Step, d.Step, d.Point, d.Extras)
@@ -60,7 +61,7 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 		}
 	}
 	var d struct{ Experiment *operators.Experiment }
-	const want = "{[A B C] 0.05 converted 0 1 5000 4 1000 true [] <nil>}"
+	const want = "{[A B C] 0.05 converted 0 1 5000 4 1000 true []}"
 	if err := json.Unmarshal(c.Descriptor(), &d); err != nil || fmt.Sprint(*d.Experiment) != want {
 		t.Errorf("descriptor: %v %v", d.Experiment, err)
 	}

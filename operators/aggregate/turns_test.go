@@ -15,14 +15,14 @@ import (
 	"oriel/schemas/event"
 )
 
-// noisy opens a machine by a plan, over a stream whose noise is determined by its key.
-func noisy(t *testing.T, c operator, m mechanisms.Config, plan []byte) operators.Machine {
+// noisy opens a machine by params, over a stream whose noise is determined by its key.
+func noisy(t *testing.T, c operator, m mechanisms.Config, params []byte) operators.Machine {
 	t.Helper()
 	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := c.Open(plan, opened.Open([32]byte{3}))
+	machine, err := c.Open(params, opened.Open([32]byte{3}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +32,8 @@ func noisy(t *testing.T, c operator, m mechanisms.Config, plan []byte) operators
 // announced returns the number of steps before the announcement of an experiment that a test appends.
 func announced(step uint64) uint64 { return step * 3 / 4 }
 
-// plan returns the plan of a new deployment with lines appended.
-func plan(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte {
+// paramsOf returns the params of a new deployment with lines appended.
+func paramsOf(t *testing.T, c operator, m mechanisms.Config, steps ...uint64) []byte {
 	t.Helper()
 	frozen, err := c.Params(m)
 	if err != nil {
@@ -58,9 +58,9 @@ func (c operator) since(announced ...uint64) operator {
 }
 
 // TestExperimentsTakeTurns checks that several experiments in one stream give the same bits as streams that have one
-// experiment each, with the same first step and the same announcement. It covers experiments that the settings list and
-// experiments that were appended to the plan while the stream ran. Machines are restored at random steps, also when an
-// experiment starts.
+// experiment each, with the same first step and the same announcement. It covers experiments that the settings list
+// and experiments that were appended to the params while the stream ran. Machines are restored at random steps, also
+// when an experiment starts.
 func TestExperimentsTakeTurns(t *testing.T) {
 	const batch, steps = 50, 150
 	firsts := []uint64{4, 33, 90}
@@ -69,20 +69,24 @@ func TestExperimentsTakeTurns(t *testing.T) {
 		listed, _ := config(t, m, experimental("EXPERIMENT_STEP=4,33,90")...)
 		listed = listed.since(0, announced(33), announced(90))
 		rng := rand.New(rand.NewPCG(5, 5))
-		known := 1 // number of experiments in the plan
-		inTurn, all := noisy(t, c, m, plan(t, c, m)), noisy(t, listed, m, plan(t, listed, m))
-		var alone []operators.Machine
+		known := 1 // number of experiments in the params
+		inTurn, all := operators.ByCount(
+			noisy(t, c, m, paramsOf(t, c, m)),
+		), operators.ByCount(
+			noisy(t, listed, m, paramsOf(t, listed, m)),
+		)
+		var alone []*operators.Counted
 		for i, first := range firsts {
 			c, _ := config(t, m, experimental("EXPERIMENT_STEP="+fmt.Sprint(first))...)
 			c = c.since(listed.test.Announced[i])
-			alone = append(alone, noisy(t, c, m, plan(t, c, m)))
+			alone = append(alone, operators.ByCount(noisy(t, c, m, paramsOf(t, c, m))))
 		}
 		for i := range batch * steps {
 			if step := inTurn.Steps(); rng.IntN(400) == 0 || known < len(firsts) && step+2 == firsts[known] {
 				if known < len(firsts) && step+1 < firsts[known] { // before the next experiment's first event
 					known++
 				}
-				next := noisy(t, c, m, plan(t, c, m, firsts[1:known]...))
+				next := operators.ByCount(noisy(t, c, m, paramsOf(t, c, m, firsts[1:known]...)))
 				if err := next.Restore(inTurn.AppendState(nil)); err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +123,7 @@ func TestExperimentsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestAChosenStartWidensBands checks that the band of an experiment that was appended to a plan is as many times as
+// TestAChosenStartWidensBands checks that the band of an experiment that was appended to params is as many times as
 // wide as that of a listed one as Wider says, and that it is wider the later it was announced. Wider is computed for a
 // rate of ORIEL_NEAR, and the rate of these events is another one.
 func TestAChosenStartWidensBands(t *testing.T) {
@@ -127,8 +131,9 @@ func TestAChosenStartWidensBands(t *testing.T) {
 	m := life(1024, batch)
 	widths := func(c operator, frozen []byte) (width float64) {
 		machine := noisy(t, c, m, frozen)
+		counted := operators.ByCount(machine)
 		for i := range (first - 1 + looks) * batch {
-			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: converted(i)}) {
 				all := membersOf(c, d)
 				width = all["effect_high"].Numbers[0] - all["effect_low"].Numbers[0]
 			}
@@ -137,7 +142,7 @@ func TestAChosenStartWidensBands(t *testing.T) {
 	}
 	c, m := config(t, m, experimental("TARGET=10000")...)
 	listed, _ := config(t, m, experimental("TARGET=10000", "EXPERIMENT_STEP=1,400")...)
-	fixed, before := widths(listed, plan(t, listed, m)), 1.0
+	fixed, before := widths(listed, paramsOf(t, listed, m)), 1.0
 	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +152,7 @@ func TestAChosenStartWidensBands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, announced := range []uint64{0, 100, 379, 398} {
-		frozen := plan(t, c, m)
+		frozen := paramsOf(t, c, m)
 		line, err := c.Next(frozen, first, announced)
 		if err != nil {
 			t.Fatal(err)
@@ -176,12 +181,13 @@ func TestAChosenStartWidensBands(t *testing.T) {
 func TestANewExperimentHasNoVerdict(t *testing.T) {
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=1,41")...)
 	machine := quiet(t, c, m)
+	counted := operators.ByCount(machine)
 	for i := range 8000 {
 		e := converted(i)
 		if i >= 4000 {
 			e.Numbers[1] = float64(i / 2 % 10 / 9) // values have the same distribution in both arms
 		}
-		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+		for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 			all := membersOf(c, d)
 			verdict, looks, p := all["verdict"].Text, all["looks"].Number, all["effect_p"].Numbers[0]
 			switch {
@@ -194,12 +200,12 @@ func TestANewExperimentHasNoVerdict(t *testing.T) {
 	}
 }
 
-// TestPlansThatAreExtended checks which first steps Next appends to a plan, and that a plan with any other bytes
+// TestParamsThatAreExtended checks which first steps Next appends to params, and that params with any other bytes
 // appended does not open.
-func TestPlansThatAreExtended(t *testing.T) {
+func TestParamsThatAreExtended(t *testing.T) {
 	forever, lifetime := config(t, life(8, 100), experimental()...)
 	c, m := config(t, ending(100, 100), experimental("EXPERIMENT_STEP=4,20")...)
-	frozen := plan(t, c, m, 50)
+	frozen := paramsOf(t, c, m, 50)
 	if steps, err := c.Starts(frozen); err != nil || !slices.Equal(steps, []uint64{4, 20, 50}) {
 		t.Errorf("%v, %v", steps, err)
 	}
@@ -211,10 +217,10 @@ func TestPlansThatAreExtended(t *testing.T) {
 	}
 	refuse(c, frozen, 50, "must start later")
 	refuse(c, frozen, 101, "up to step 100") // 101 is beyond the horizon
-	refuse(forever, plan(t, forever, lifetime), 1<<40+1, "up to step 1099511627776")
+	refuse(forever, paramsOf(t, forever, lifetime), 1<<40+1, "up to step 1099511627776")
 	plain, _ := config(t, m, "CELLS=variant=A|B")
-	refuse(plain, plan(t, plain, m), 90, "ORIEL_ALWAYS_VALID")
-	frozen = plan(t, forever, lifetime)
+	refuse(plain, paramsOf(t, plain, m), 90, "ORIEL_ALWAYS_VALID")
+	frozen = paramsOf(t, forever, lifetime)
 	for step := uint64(51); ; step++ {
 		line, err := forever.Next(frozen, step, step/2)
 		if err != nil {
@@ -225,7 +231,7 @@ func TestPlansThatAreExtended(t *testing.T) {
 		}
 		frozen = append(frozen, line...)
 	}
-	if line, err := c.Next(plan(t, c, m), 50, 49); err == nil {
+	if line, err := c.Next(paramsOf(t, c, m), 50, 49); err == nil {
 		t.Errorf("an experiment that starts with the step after the newest release: %q", line)
 	}
 	for _, behind := range []string{
@@ -235,13 +241,14 @@ func TestPlansThatAreExtended(t *testing.T) {
 		"experiment_step=50 announced_after=\n", "experiment_step=50 announced_after=49\n",
 		"experiment_step=50,60 announced_after=8\n",
 	} {
-		if _, err := c.read(append([]byte{planOfTurns}, c.canonical()+behind...)); err == nil {
-			t.Errorf("a plan with %q behind it opens", behind)
+		if _, err := c.read(append([]byte{paramsVersion}, c.canonical()+behind...)); err == nil {
+			t.Errorf("params with %q behind them open", behind)
 		}
 	}
-	other := append([]byte{planOfSums}, c.canonical()+"experiment_step=50 announced_after=8\n"...)
+	c.test = nil
+	other := append([]byte{paramsVersion}, c.canonical()+"experiment_step=50 announced_after=8\n"...)
 	if _, err := c.read(other); err == nil {
-		t.Error("a plan of another kind opens with a further experiment")
+		t.Error("params without an experiment open with a further experiment")
 	}
 }
 
@@ -253,9 +260,10 @@ func TestTurnsDoNotAllocate(t *testing.T) {
 	}
 	c, m := config(t, ending(100, 1), experimental("EXPERIMENT_STEP="+strings.Join(steps, ","), "TARGET=1000")...)
 	machine, dst := quiet(t, c, m), make([]operators.Decision, 0, 1)
+	counted := operators.ByCount(machine)
 	r := operators.Record{Event: event.Event{Numbers: []float64{1, 1}}}
-	machine.Add(dst, r)
-	if n := testing.AllocsPerRun(trial.MaxTurns-3, func() { machine.Add(dst, r) }); n > 0 {
+	counted.Add(dst, r)
+	if n := testing.AllocsPerRun(trial.MaxTurns-3, func() { counted.Add(dst, r) }); n > 0 {
 		t.Errorf("%g allocations a step", n)
 	}
 }

@@ -55,12 +55,13 @@ func TestUsersPayTheDistanceOfContributions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				counted := operators.ByCount(machine)
 				g := machine.Guarantee()
 				if g.Unit != users || g.Epsilon > 1 {
 					t.Errorf("%v: guarantee %+v", kind.lines, g)
 				}
 				for _, e := range drawn(&c.spec, 4, 1) {
-					for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+					for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 						if stated, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 &&
 							math.Abs(stated/want-1) > 1e-6 {
 							t.Errorf("%v: a count is said to be off by %g, a draw by %g", kind.lines, stated, want)

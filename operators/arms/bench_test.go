@@ -16,6 +16,7 @@ func BenchmarkAdd(b *testing.B) {
 			c := config(rule, 64, 4)
 			c.Arms, c.Actions.Actions = named(arms), 128
 			m := open(b, c, released(c, 1), 1, false)
+			counted := operators.ByCount(m)
 			b.Run(rule+"/arms="+strconv.Itoa(arms), func(b *testing.B) {
 				made, key := m.Open(nil), []byte(nil)
 				event := event.Event{Numbers: []float64{0.5}}
@@ -24,7 +25,7 @@ func BenchmarkAdd(b *testing.B) {
 					key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%64, 10)
 					r := operators.Record{Key: key, Event: event}
 					r.Identity.Offset = i
-					made = m.Add(made[:0], r)
+					made = counted.Add(made[:0], r)
 				}
 			})
 		}

@@ -13,11 +13,11 @@ import (
 func (c Config) regret(m mechanisms.Config) string {
 	out := fmt.Sprintf("a round of %d plays of one arm a step, %s", c.Actions.Actions, c.Actions.Learned())
 	facts, _ := mechanisms.FactsOf(m.Name)
-	if c.Rule == exp3Uniform && facts.Law == mechanisms.Gamma && c.Actions.Delay == 0 {
+	if c.Rule == exp3Uniform && facts.Radial() && c.Actions.Delay == 0 {
 		return fmt.Sprintf("%s; a million answered plays cost at most %.3g of the range above the best arm, in the mean", out,
 			c.exp3UniformBound(1e6, laplace(m.Unit, m.Budget.Epsilon)))
 	}
-	if c.Rule != ucb || facts.Law != mechanisms.Gamma || !(m.Budget.Epsilon > 0) {
+	if c.Rule != ucb || !facts.Radial() || !(m.Budget.Epsilon > 0) {
 		return out
 	}
 	const gap, horizon = 0.1, 1e6

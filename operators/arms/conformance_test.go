@@ -12,26 +12,27 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/optest"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
 // kinds are configurations that together cover the settings.
 var kinds = []Config{
 	{
-		Arms: named(3), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
+		Arms: named(3), Rule: ucb, Losses: setting.Range{High: 1}, Width: 1,
 		Actions: actions.Config{Records: 1, Actions: 2},
 	},
 	{
-		Arms: named(2), Rule: ucb, Losses: operators.Range{Low: -5, High: 5}, Width: 3,
+		Arms: named(2), Rule: ucb, Losses: setting.Range{Low: -5, High: 5}, Width: 3,
 		Actions: actions.Config{Records: 3, Actions: 3, Delay: 2},
 	},
 	{
-		Arms: named(4), Rule: exp3, Losses: operators.Range{High: 2},
+		Arms: named(4), Rule: exp3, Losses: setting.Range{High: 2},
 		Actions: actions.Config{Records: 2, Actions: 5, Delay: 1},
 	},
-	{Arms: named(3), Rule: exp3, Losses: operators.Range{High: 1}, Actions: actions.Config{Records: 4, Actions: 4}},
+	{Arms: named(3), Rule: exp3, Losses: setting.Range{High: 1}, Actions: actions.Config{Records: 4, Actions: 4}},
 	{
-		Arms: named(4), Rule: exp3Uniform, Losses: operators.Range{High: 1},
+		Arms: named(4), Rule: exp3Uniform, Losses: setting.Range{High: 1},
 		Actions: actions.Config{Records: 2, Actions: 3, Delay: 1},
 	},
 }
@@ -63,6 +64,7 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 	for _, c := range kinds {
 		m := released(c, 1)
 		machine, other := open(t, c, m, 1, true), &reference{Config: c}
+		counted := operators.ByCount(machine)
 		other.Begin()
 		other.Observe(machine.Open(nil))
 		sum, added, some := 0.0, make([]float64, 1), false
@@ -72,7 +74,7 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 				sum += added[0]
 				some = true
 			}
-			if made := machine.Add(nil, r); len(made) > 0 {
+			if made := counted.Add(nil, r); len(made) > 0 {
 				if got := machine.Stream.Sum(0)[0]; math.Abs(got-sum) > 1e-6 {
 					t.Fatalf("%+v, record %d: %g was released, want %g", c, i, got, sum)
 				}
@@ -90,12 +92,13 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 // The sums of two histories that differ in one loss differ in one step, by the difference of the losses, at most 1.
 func TestALossMovesOneRelease(t *testing.T) {
 	c := Config{
-		Arms: named(2), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
+		Arms: named(2), Rule: ucb, Losses: setting.Range{High: 1}, Width: 1,
 		Actions: actions.Config{Records: 2, Actions: 4, Delay: 3},
 	}
 	m := released(c, 1)
 	run := func(loss float64) (sums []float64) {
 		machine := open(t, c, m, 1, true)
+		counted := operators.ByCount(machine)
 		machine.Open(nil)
 		for i := range 40 {
 			x := 0.5
@@ -106,7 +109,7 @@ func TestALossMovesOneRelease(t *testing.T) {
 				Key:   strconv.AppendUint(nil, c.Actions.First(uint64(i/2)+1)+uint64(i%2), 10),
 				Event: event.Event{Numbers: []float64{x}},
 			}
-			if made := machine.Add(nil, r); len(made) > 0 {
+			if made := counted.Add(nil, r); len(made) > 0 {
 				sums = append(sums, machine.Stream.Sum(0)[0])
 			}
 		}
@@ -128,12 +131,13 @@ func TestALossMovesOneRelease(t *testing.T) {
 // them.
 func TestGoldenActions(t *testing.T) {
 	for i, want := range []string{
-		"0120011210221120100221201122102112201200", "0101111110000011111000001111100000111100",
-		"3321230123312312103131300212201113022220", "0011220021101122212200122100011002120221",
-		"1203031113111001330231113132311020211120",
+		"0120011210221120100221201122102112210211", "0101111110000011111000000011111110000011",
+		"0321231223131201211122100010212332022231", "2020012102102200112110110110222100120000",
+		"3212032232123300123231022213313303303103",
 	} {
 		c := kinds[i]
 		machine := open(t, c, released(c, 1), 1, true)
+		counted := operators.ByCount(machine)
 		got := ""
 		decisions := machine.Open(nil)
 		for k := 0; len(got) < 40; k++ {
@@ -142,7 +146,7 @@ func TestGoldenActions(t *testing.T) {
 			}
 			loss := float64(k%5) / 5
 			event := event.Event{Numbers: []float64{loss}}
-			decisions = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, k), Event: event})
+			decisions = counted.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, k), Event: event})
 		}
 		if got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)
@@ -174,8 +178,9 @@ func TestUselessFeedbackIsNull(t *testing.T) {
 		{Null: true}, {Null: true, Key: []byte("1")}, {Event: event.Event{Numbers: []float64{math.NaN()}}, Key: []byte("1")},
 	} {
 		m := open(t, c, released(c, 1), 1, false)
+		counted := operators.ByCount(m)
 		m.Open(nil)
-		m.Add(nil, r)
+		counted.Add(nil, r)
 		tags[m.Stream.Tag("history")] = true
 	}
 	if len(tags) != 1 {

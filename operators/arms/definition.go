@@ -9,6 +9,8 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/actions"
+	"oriel/operators/description"
+	"oriel/operators/setting"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
@@ -28,24 +30,24 @@ const (
 
 const maxArms = 1 << 12
 
-var settings = slices.Insert([]operators.Setting{
+var settings = slices.Insert([]setting.Row{
 	{
-		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
-		Required: true, Entry: operators.ShortName, Text: "actions that can be played",
+		Name: "ARMS", Kind: setting.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
+		Required: true, Entry: setting.ShortName, Text: "actions that can be played",
 	},
 	{
-		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
+		Name: "RULE", Kind: setting.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
 		Text: "algorithm for the next arm: ucb, if the losses of each arm have a fixed law; exp3 and " +
 			"exp3-uniform, for losses that change in any way",
 	},
 	{
-		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Name: "LOSS_RANGE", Kind: setting.Text, Form: setting.IsRange,
 		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it. A reward is a loss below 0",
 	},
 	{
-		Name: "WIDTH", Kind: operators.Number, Unit: "factor",
-		Bounds: operators.Above(0, 100), Range: "above 0, at most 100; with ORIEL_RULE=ucb", Default: "1",
+		Name: "WIDTH", Kind: setting.Number, Unit: "factor",
+		Bounds: setting.Above(0, 100), Range: "above 0, at most 100; with ORIEL_RULE=ucb", Default: "1",
 		Text: "width² of the intervals of ucb, in units of ln t: with a larger value ucb leaves an arm later. The regret bound is proved from 3 on",
 	},
 }, 2, actions.Settings("all of one arm")...)
@@ -55,15 +57,15 @@ var body = event.Body{
 	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "The cost of the play."}},
 }
 
-func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
+func events(*setting.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
-func configure(v *operators.Values) (operators.Operator, error) {
+func configure(v *setting.Values) (operators.Operator, error) {
 	names, table, losses := v.Entries("ARMS"), actions.Read(v), v.Range("LOSS_RANGE")
 	v.Want("ARMS", len(names) >= 2 && len(names) <= maxArms, "%d arms: not 2 to %d", len(names), maxArms)
 	v.Distinct("ARMS", names)
 	width := v.Number("WIDTH")
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.Structure == mechanisms.PerStep, "%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian",
+	v.Want("MECHANISM", !known || facts.EachStep() && !facts.Discrete(), "%s: each round is released once; set ORIEL_MECHANISM=once-gamma, of pure ε, or once-gaussian",
 		v.Mechanism)
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -76,7 +78,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 type Config struct {
 	Arms    []string // 2 to 4096 names
 	Rule    string   // ucb, exp3 or exp3-uniform
-	Losses  operators.Range
+	Losses  setting.Range
 	Width   float64 // the width factor α of ucb's intervals
 	Actions actions.Config
 }
@@ -101,8 +103,8 @@ func (c operator) Extras() []decision.Extra {
 // by at most 1.
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	m.Contribution = contribution.OneComponent(1, largest)
-	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.Structure == mechanisms.PerStep {
-		if facts.Law != mechanisms.Gamma {
+	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.EachStep() {
+		if !facts.Radial() {
 			return fmt.Errorf("arms: ORIEL_RULE=%s: takes once-gamma, not %s", exp3Uniform, m.Name)
 		}
 		_, err := newExp3Uniform(len(c.Arms), c.Actions.Records, laplace(m.Unit, m.Budget.Epsilon))
@@ -132,8 +134,8 @@ func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Mach
 }
 
 // Describe returns the bound on the contribution, the regret bound, and whether arms are drawn.
-func (c operator) Describe(m mechanisms.Config) operators.Description {
-	return operators.Description{
+func (c operator) Describe(m mechanisms.Config) description.Figures {
+	return description.Figures{
 		Draws: c.Rule != ucb, Mechanisms: []string{"once-gamma", "once-gaussian"}, Steps: c.regret(m),
 	}
 }

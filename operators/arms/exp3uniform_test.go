@@ -46,6 +46,7 @@ func TestEstimatesOfExp3Uniform(t *testing.T) {
 			t.Fatalf("round %d: a chance of %g, want %g", round, chance, q)
 		}
 		stream.Add(noise.Identity{Offset: int64(round)}, nil)
+		stream.Close()
 		sum := records*(rng.Float64()-0.5) + 3*rng.NormFloat64()
 		w.learn(arm, chance, records, sum)
 		z := sum/records - min(max(middle, -0.5), 0.5)
@@ -108,6 +109,7 @@ func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 		"late surprise": func(arm, play int) bool { return play > total*2/3 && arm == 2 },
 	} {
 		machine := open(t, c, m, 1, false)
+		counted := operators.ByCount(machine)
 		made, lost, arms := machine.Open(nil), 0.0, make([]float64, k)
 		for play := range total {
 			for arm := range arms {
@@ -125,7 +127,7 @@ func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 				Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{loss}},
 			}
 			r.Identity.Offset = int64(play)
-			if next := machine.Add(nil, r); len(next) > 0 {
+			if next := counted.Add(nil, r); len(next) > 0 {
 				made = next
 			}
 		}

@@ -1,8 +1,10 @@
 package arms
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
@@ -83,17 +85,20 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 // Open returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
-// Add takes a record, which may answer an action, and publishes the next round when a step closes.
-func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+// Add takes a record, which may answer an action.
+func (m *Machine) Add(r operators.Record) {
 	m.table.Observe(r.Key, m.config.Losses.Centred(actions.Number(r)))
 	var adds []float64
 	if a, some := m.table.Next(); some && a.Usable() {
 		m.contribution[0] = a.Value
 		adds = m.contribution[:]
 	}
-	if !m.Stream.Add(r.Identity, adds) {
-		return dst
-	}
+	m.Stream.Add(r.Identity, adds)
+}
+
+// Close publishes the next round.
+func (m *Machine) Close(dst []operators.Decision) []operators.Decision {
+	m.Stream.Close()
 	if n, answers := m.table.Settled(); n > 0 {
 		p := m.at(n)
 		m.rule.learn(p.arm, p.probability, answers, m.Stream.Sum(0)[0])
@@ -129,14 +134,14 @@ func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 	g := stream.Guarantee()
 	facts, _ := mechanisms.FactsOf(g.Mechanism)
 	switch {
-	case facts.Law == mechanisms.Gaussian:
+	case facts.Normal():
 		d, err := stream.Deviation(0, 0)
 		if err != nil {
 			return deviation{}, err
 		}
 		sd := d.At(1)
 		return deviation{variance: float64(sd * sd)}, nil
-	case facts.Law == mechanisms.Gamma: // for one coordinate the gamma mechanism's noise is Laplace noise
+	case facts.Radial(): // for one coordinate the gamma mechanism's noise is Laplace noise
 		return laplace(g.Unit, g.Epsilon), nil
 	}
 	return deviation{}, errors.New("arms: mechanism " + g.Mechanism + ": its noise is not known")
@@ -145,9 +150,48 @@ func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 // laplace returns the noise of a pure mechanism: of scale Δ/ε and variance 2(Δ/ε)².
 func laplace(unit protection.Unit, epsilon float64) deviation {
 	distance := 2 * largest
-	if unit.Adjacency() == dp.ZeroOut {
+	if unit.Adjacency() != dp.Replace {
 		distance = largest
 	}
 	b := distance / epsilon
 	return deviation{variance: float64(2 * float64(b*b)), tail: b}
+}
+
+// The fields of a state are the state of the rule, the rounds that the table can hold (an arm u32 and a probability f64
+// each), and the table.
+const stateVersion = 1
+
+const roundLen = 4 + 8
+
+// defineState lists the fields of the state of a machine that New has made.
+func (m *Machine) defineState() {
+	m.Version, m.Fields = stateVersion, []operators.Field{m.rule, (*rounds)(m), m.table}
+	m.Check = func() error { return actions.Check(m.table, m.Stream) }
+}
+
+// rounds is the state field of Machine.rounds.
+type rounds Machine
+
+func (r *rounds) StateLen() int { return roundLen * len(r.rounds) }
+
+func (r *rounds) AppendState(dst []byte) []byte {
+	for _, p := range r.rounds {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.arm))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.probability))
+	}
+	return dst
+}
+
+func (r *rounds) Restore(state []byte) error {
+	for i := range r.rounds {
+		p := playedRound{
+			arm:         int(binary.LittleEndian.Uint32(state[roundLen*i:])),
+			probability: math.Float64frombits(binary.LittleEndian.Uint64(state[roundLen*i+4:])),
+		}
+		if p.arm >= len(r.config.Arms) || !(p.probability >= 0 && p.probability <= 1) {
+			return errors.New("an arm that does not exist, or a probability outside 0 to 1")
+		}
+		r.rounds[i] = p
+	}
+	return nil
 }

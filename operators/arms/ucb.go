@@ -52,17 +52,37 @@ func (u *ucbRule) next(*mechanisms.Stream) (int, float64) {
 // to it is exact in float64.
 const unknown = 1e15
 
-// index is a lower bound on the mean loss of an arm that fails with probability e^{−x}. With N answers in R rounds the
-// error of the arm's sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer
-// has an index below all arms with answers. Among arms without an answer, the arm planned least often has the lowest
-// index.
+// index is a lower bound on the mean loss of an arm that fails with probability e^{−x}: the least mean c from which the
+// arm's mean m is not too far,
+//
+//	N·(m − c) ≤ √(2·(N·V + R·σ²)·x) + τ·x,   V = the largest ¼ − y² with y in [c, m]
+//
+// for N answers in R rounds (SPEC.md, Lemma 1). An arm without an answer has an index below all arms with answers.
+// Among arms without an answer, the arm planned least often has the lowest index.
 func (u *ucbRule) index(a *record, x float64) float64 {
 	if a.answers == 0 {
 		return float64(a.planned) - unknown
 	}
-	n := float64(a.answers)
-	v := float64(n/4) + float64(float64(a.settled)*u.noise.variance)
-	return (a.sum - math.Sqrt(float64(float64(2*v)*x)) - float64(u.noise.tail*x)) / n
+	n, rounds := float64(a.answers), float64(a.settled)
+	noise, tail := float64(rounds*u.noise.variance), float64(u.noise.tail*x)
+	if s := x / rounds; s < 1 { // of so many rounds of Laplace noise the tail is nearly normal
+		tail = float64(tail * (1 + s/elementary.Log(1-s)) / math.Sqrt(s))
+	}
+	m := min(largest, a.sum/n)
+	far := func(variance float64) float64 { // the largest N·(m − c) if V is this variance
+		return math.Sqrt(float64(float64(2*(float64(n*variance)+noise))*x)) + tail
+	}
+	if m <= 0 { // V is at m
+		return m - far(max(0, 0.25-float64(m*m)))/n
+	}
+	if c := m - far(0.25)/n; c <= 0 { // V is at 0
+		return c
+	}
+	// V is at c, so that d = m − c is the larger root of (N·d − τ·x)² = 2x·(N·(¼ − (m − d)²) + R·σ²).
+	square := n + float64(2*x)
+	half := tail + float64(float64(2*x)*m)
+	rest := float64(tail*tail)/n - float64(float64(2*x)*(0.25-float64(m*m)+noise/n))
+	return m - (half+math.Sqrt(max(0, float64(half*half)-float64(square*rest))))/square
 }
 
 func (u *ucbRule) learn(arm int, _ float64, answers int, sum float64) {

@@ -14,8 +14,9 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
-	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/optest"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -47,6 +48,7 @@ func TestBaselinesMatchTheReference(t *testing.T) {
 	for _, c := range kinds(t) {
 		for _, mech := range []string{"blt", "tree-gamma"} {
 			machine := open(t, c, mechanism(c, mech, 50), 5, false)
+			counted := operators.ByCount(machine)
 			n, first := c.Set.Dimension(), 2*c.Baseline-1
 			directions, history := map[uint64][]float64{}, actions.NewHistory(c.Actions)
 			var releases, along [][]float64
@@ -55,9 +57,10 @@ func TestBaselinesMatchTheReference(t *testing.T) {
 				history.Observe(made)
 				for _, d := range made {
 					e, _ := c.episodeOf(d.Step + 1)
-					u := slices.Clone(d.Point)
-					floats.AddScaled(u, -1, d.Extras[0].Numbers)
-					floats.Scale(1/machine.plan.Episodes[e].Smoothing, u)
+					episode, around, u := machine.params.Episodes[e], make([]float64, n), slices.Clone(d.Point)
+					episode.surrounded(around, machine.middle, d.Extras[0].Numbers)
+					floats.AddScaled(u, -1, around)
+					floats.Scale(1/episode.Smoothing, u)
 					directions[d.Index] = u
 				}
 			}
@@ -67,13 +70,13 @@ func TestBaselinesMatchTheReference(t *testing.T) {
 				if adds := history.Next(r.Key, c.mapped(actions.Number(r))); adds.Action > 0 {
 					floats.Add(step, directions[adds.Action])
 				}
-				made := machine.Add(nil, r)
+				made := counted.Add(nil, r)
 				if len(made) == 0 {
 					continue
 				}
 				releases, along = append(releases, slices.Clone(machine.Stream.Sum(0))), append(along, step)
 				step = make([]float64, n)
-				want := slowBaseline(first, machine.plan.Centres, releases, along, betas)
+				want := slowBaseline(first, machine.params.Centres, releases, along, betas)
 				got := 2 * c.Losses.Centred(made[0].Extras[1].Number)
 				if math.Abs(got-want) > 1e-9 {
 					t.Fatalf("%s, %s, step %d: the baseline is %g, want %g", c.Set.Name(), mech, len(releases), got, want)
@@ -106,6 +109,7 @@ func (w prices) earned(p []float64) (sum float64) {
 func (w prices) regret(t *testing.T, c Config, m mechanisms.Config, found bool, key byte) (mean, beta float64) {
 	t.Helper()
 	machine, rng := open(t, c, m, key, false), rand.New(rand.NewPCG(uint64(key), 77))
+	counted := operators.ByCount(machine)
 	best := make([]float64, len(w.values))
 	floats.AddScaled(best, 0.5, w.values)
 	made, total := machine.Open(nil), int(c.Rounds)*c.Actions.Records
@@ -124,7 +128,7 @@ func (w prices) regret(t *testing.T, c Config, m mechanisms.Config, found bool, 
 			Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{loss}},
 		}
 		r.Identity.Offset = int64(play)
-		if next := machine.Add(nil, r); len(next) > 0 {
+		if next := counted.Add(nil, r); len(next) > 0 {
 			made = next
 		}
 	}
@@ -135,7 +139,7 @@ func (w prices) regret(t *testing.T, c Config, m mechanisms.Config, found bool, 
 // With the estimate the regret is nearly that of a good fixed baseline, and far below that of a baseline fixed at 0.
 // The estimate ends near the mean loss.
 func TestABaselineIsFound(t *testing.T) {
-	box, err := convex.Parse(convex.Spec{Name: "box", Dimension: 3, Low: []string{"0"}, High: []string{"12"}})
+	box, err := catalogue.Parse(catalogue.Spec{Name: "box", Dimension: 3, Low: []string{"0"}, High: []string{"12"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +149,7 @@ func TestABaselineIsFound(t *testing.T) {
 			runs := tiertest.Runs(1, 8)
 			for key := range runs {
 				c := Config{
-					Set: box, Losses: operators.Range{Low: -30}, Baseline: prior, Lipschitz: 1, Rounds: 470,
+					Set: box, Losses: setting.Range{Low: -30}, Baseline: prior, Lipschitz: 1, Rounds: 470,
 					Shrink:    true,
 					Precision: 0.1, Actions: actions.Config{Records: 128, Actions: 128},
 				}

@@ -6,6 +6,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/actions"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -13,17 +14,18 @@ import (
 func answering(tb testing.TB, n int) func() {
 	tb.Helper()
 	c := Config{
-		Set: set(tb, "l2-ball", n, 1), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Shrink: true,
+		Set: set(tb, "l2-ball", n, 1), Losses: setting.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Shrink: true,
 		Actions: actions.Config{Records: 64, Actions: 64, Delay: 4},
 	}
 	m := open(tb, c, mechanism(c, "blt", 1), 1, false)
+	counted := operators.ByCount(m)
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
 	event := event.Event{Numbers: []float64{0.5}}
 	return func() {
 		key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%64, 10)
 		r := operators.Record{Key: key, Event: event}
 		r.Identity.Offset = i
-		made = m.Add(made[:0], r)
+		made = counted.Add(made[:0], r)
 		i++
 	}
 }

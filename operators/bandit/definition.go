@@ -10,6 +10,9 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
+	"oriel/operators/description"
+	"oriel/operators/setting"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
@@ -18,94 +21,79 @@ import (
 var Definition = operators.Definition{
 	Name: "bandit", Text: "bandit over a convex set: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events,
-	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
-}
-
-// ForPapers returns Definition with a paper's noise as a further choice, NOISE=paper.
-func ForPapers(p Printed) operators.Definition {
-	d := Definition.WithChoices("NOISE", printed)
-	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
-	return d
+	New: configure,
 }
 
 // These are values of settings.
 const (
 	frankWolfe = "frank-wolfe"
 	projected  = "projection"
-	exact      = "exact"
-	printed    = "paper"
 )
 
-var settings = append([]operators.Setting{
-	convex.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
-	convex.Setting("RADIUS",
+var settings = append([]setting.Row{
+	catalogue.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
+	catalogue.Setting("RADIUS",
 		"R: size of the set, for example the radius of a ball or the sum of a simplex; README.md of coco lists all sets"),
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates",
-		Bounds: operators.From(1, operators.MaxDimension), Required: true,
+		Name: "DIMENSION", Kind: setting.Count, Unit: "coordinates",
+		Bounds: setting.From(1, setting.MaxDimension), Required: true,
 		Text: "dimension n of plays",
 	},
-	convex.Setting("PICK", "k, the size of subsets of ORIEL_SET=subsets and subsets-at-most, which need this setting"),
-	convex.Setting("EDGES",
+	catalogue.Setting("PICK", "k, the size of subsets of ORIEL_SET=subsets and subsets-at-most, which need this setting"),
+	catalogue.Setting("EDGES",
 		"the graph of ORIEL_SET=flow (acyclic), trees (connected) or forests (any); one coordinate for each edge. Replay "+
 			"needs the same file"),
-	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need this setting; the blocks take the coordinates in order"),
-	convex.LaterSetting("WORTHS",
+	catalogue.Setting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need this setting; the blocks take the coordinates in order"),
+	catalogue.Setting("WORTHS",
 		"values of the first places of ORIEL_SET=ranking, which needs this setting; later places have the value 0"),
-	convex.LaterSetting("ROWS",
+	catalogue.Setting("ROWS",
 		"number of rows of the matrices of ORIEL_SET=trace-norm, which needs this setting. Plays are matrices, row by row"),
-	convex.LaterSetting("VERTICES",
+	catalogue.Setting("VERTICES",
 		"the points of ORIEL_SET=vertices: centres are their convex combinations, times the radius. Replay must have the same file"),
-	convex.LaterSetting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
-	convex.LaterSetting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
+	catalogue.Setting("LOW", "lower end of each coordinate of ORIEL_SET=box, together with ORIEL_HIGH and instead of ORIEL_RADIUS"),
+	catalogue.Setting("HIGH", "upper end of each coordinate of ORIEL_SET=box, together with ORIEL_LOW"),
 	{
-		Name: "LOSS_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Name: "LOSS_RANGE", Kind: setting.Text, Form: setting.IsRange,
 		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: losses outside are clamped to it",
 	},
 	{
-		Name: "BASELINE", Kind: operators.Number, Unit: "share", Bounds: operators.From(0, 1), Default: "0",
+		Name: "BASELINE", Kind: setting.Number, Unit: "share", Bounds: setting.From(0, 1), Default: "0",
 		Text: "a first guess of the mean loss, as a share of its range from the lower end; a good guess makes gradients less noisy",
 	},
 	{
-		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Bounds: operators.Above(0, 1e12), Default: "1",
+		Name: "LIPSCHITZ", Kind: setting.Number, Unit: "loss/length", Bounds: setting.Above(0, 1e12), Default: "1",
 		Text: "Lipschitz constant of the losses. With it and ORIEL_ROUNDS, ORIEL_SMOOTHING and ORIEL_RATE have " +
 			"the paper's values",
 	},
 	{
-		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Bounds: operators.From(0, 1e12), Default: "0",
+		Name: "SMOOTHING", Kind: setting.Number, Unit: "length", Bounds: setting.From(0, 1e12), Default: "0",
 		Text: "ζ, the distance of a play from its centre. A larger ζ shows the slope better, and the value at the centre worse. 0: from ORIEL_ROUNDS",
 	},
 	{
-		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Bounds: operators.From(0, 1e12), Default: "0",
+		Name: "RATE", Kind: setting.Number, Unit: "length²/loss", Bounds: setting.From(0, 1e12), Default: "0",
 		Text: "η, the learning rate: how far a centre follows the sum of slopes. 0: the paper's value, which needs ORIEL_ROUNDS",
 	},
 	{
-		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
+		Name: "SHRINK", Kind: setting.Flag, Unit: "bool", Default: "true",
 		Text: "true: every play is in the set, because centres keep a distance from its edge. false: plays " +
 			"leave the set by up to ORIEL_SMOOTHING",
 	},
 	{
-		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
+		Name: "UPDATE", Kind: setting.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
 		Text: "algorithm for the centre: linear minimisations only, or an exact projection, which only some " +
 			"sets have",
-		Later: true,
 	},
 	{
-		Name: "PRECISION", Kind: operators.Number, Unit: "length",
-		Bounds: operators.From(0, 1e15), Range: "0 to the set's diameter", Default: "0",
+		Name: "PRECISION", Kind: setting.Number, Unit: "length",
+		Bounds: setting.From(0, 1e15), Range: "0 to the set's diameter", Default: "0",
 		Text: "greatest distance from the exact centre for frank-wolfe, in at most 4·(diameter/precision)² linear " +
 			"minimisations. 0: diameter/√ORIEL_BATCH",
-		Later: true,
 	},
 	{
-		Name: "DOUBLING", Kind: operators.Flag, Unit: "bool", Default: "false",
+		Name: "DOUBLING", Kind: setting.Flag, Unit: "bool", Default: "false",
 		Text: "use the constants for 1, 2, 4, … steps in turn, up to ORIEL_ROUNDS, if the number of steps is " +
 			"unknown",
-		Later: true,
-	},
-	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Default: exact, Later: true, Text: "how much: a value that ORIEL_EPSILON takes",
 	},
 }, actions.Settings("about one centre")...)
 
@@ -114,9 +102,9 @@ var body = event.Body{
 	Members: []event.Member{{Name: "loss", Kind: event.KindNumber, Text: "The cost of the play."}},
 }
 
-func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
+func events(*setting.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
-func configure(v *operators.Values, asPrinted Printed) (operators.Operator, error) {
+func configure(v *setting.Values) (operators.Operator, error) {
 	table, losses := actions.Read(v), v.Range("LOSS_RANGE")
 	base := v.Number("BASELINE")
 	for _, name := range []string{"SMOOTHING", "RATE"} {
@@ -124,18 +112,13 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 			"not set, and neither is ORIEL_ROUNDS, which the paper's value needs")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.Structure != mechanisms.PerStep, "%s: learns from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
+	v.Want("MECHANISM", !known || !facts.EachStep(), "%s: learns from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
 		v.Mechanism)
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Rounds > 0,
 		"true: needs ORIEL_ROUNDS, the largest number of steps")
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Number("SMOOTHING") == 0 && v.Number("RATE") == 0,
 		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
-	v.Want("NOISE", v.Text("NOISE") != printed || v.Rounds > 0 && !v.Flag("DOUBLING"),
-		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
-	tree := !known || facts.Structure == mechanisms.Tree && facts.Law != mechanisms.Gamma
-	v.Want("NOISE", v.Text("NOISE") != printed || tree,
-		"paper: the paper prints no noise for %s, but for tree-laplace and tree-gaussian", v.Mechanism)
-	set := convex.Want(v)
+	set := catalogue.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -144,9 +127,6 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
 		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
 		Doubling: v.Flag("DOUBLING"), Actions: table,
-	}
-	if v.Text("NOISE") == printed {
-		c.Printed = asPrinted
 	}
 	var err error
 	c.shape, err = newShape(set, c.Shrink)
@@ -161,7 +141,7 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms}, c.Validate()
+	return operator{Config: c, radius: catalogue.Radius(v, c.Set), terms: v.Terms}, c.Validate()
 }
 
 // operator implements operators.Operator.
@@ -186,8 +166,8 @@ type members struct {
 
 func (c Config) members(t protection.Terms) *members {
 	m := &members{}
-	m.centre = m.Numbers("centre", "The best point known: plays of a round are all as far from it. Where nothing is to be "+
-		"learned, take this.", c.Set.Dimension())
+	m.centre = m.Numbers("centre", "The best point known. Where nothing is to be learned, take this. The plays of a round surround a point "+
+		"nearer to the middle of the set, so that they stay in the set.", c.Set.Dimension())
 	m.baseline = m.Number("baseline", "The point from which losses of the open step are measured: their mean, as found in earlier releases.")
 	m.Lifetime(t)
 	return m
@@ -196,41 +176,33 @@ func (c Config) members(t protection.Terms) *members {
 func (c operator) Extras() []decision.Extra { return c.members(c.terms).Extras() }
 
 // Require sets the contribution: loss·u in units of half the range of losses, in a ball about a public centre on the
-// line of u. With the paper's noise, Require declares contributions that are longer than the real ones, by the factor
-// that makes exact calibration give the paper's noise.
+// line of u.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if _, several := m.Unit.EventSeparation(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
 	}
-	p, err := c.paramsFor(*m)
+	p := c.paramsFor(*m)
 	if params != nil {
-		p, err = ParseParams(params)
+		var err error
+		if p, err = ParseParams(params); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	ball := contribution.Ball{Size: c.Set.Dimension(), Radius: p.Reach, Reach: p.Centres}
+	ball := contribution.Ball{Size: c.Set.Dimension(), Radius: 1, Reach: p.Centres}
 	m.Contribution = contribution.Contribution{Components: []contribution.Component{ball.Component()}}
 	return nil
 }
 
 // paramsFor returns NewParams completed with the values that depend on the mechanism.
-func (c operator) paramsFor(m mechanisms.Config) (Params, error) {
+func (c operator) paramsFor(m mechanisms.Config) Params {
 	p := c.NewParams()
 	p.Centres = c.centres(m)
-	if c.Printed == nil {
-		return p, nil
-	}
-	var err error
-	p.Reach, err = c.reach(m)
-	return p, err
+	return p
 }
 
-// Params freezes ζ and η, the ratio of the paper's noise to the exact noise, and the distance of contributions' centres
-// from zero.
+// Params freezes ζ and η, and the distance of contributions' centres from zero.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
-	p, err := c.paramsFor(m)
-	return p.AppendBinary(nil), err
+	return c.paramsFor(m).AppendBinary(nil), nil
 }
 
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
@@ -242,7 +214,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe returns, among other figures, the distance of actions from their centre.
-func (c operator) Describe(mechanisms.Config) operators.Description {
+func (c operator) Describe(mechanisms.Config) description.Figures {
 	p := c.NewParams()
 	all := p.Episodes
 	last := all[len(all)-1]
@@ -254,7 +226,7 @@ func (c operator) Describe(mechanisms.Config) operators.Description {
 	if c.Doubling {
 		steps += fmt.Sprintf(". That is the last of %d episodes: in earlier ones plays are farther from their centre", len(all))
 	}
-	return operators.Description{
+	return description.Figures{
 		Radius: c.radius, Mechanisms: []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace"}, Steps: steps,
 	}
 }
@@ -270,7 +242,7 @@ func (c operator) shapes(p Params, e Episode) string {
 	}
 	if c.Shrink {
 		text += fmt.Sprintf(". Plays stay in the set: it holds a ball of radius %.3g, and each centre is moved towards the middle of "+
-			"that ball by %.3g of the way", c.shape.radius, 1-p.share(e))
+			"that ball by %.3g of the way", c.shape.radius, 1-e.share())
 	} else {
 		text += fmt.Sprintf(". Plays leave the set by up to %.3g", e.Smoothing)
 	}

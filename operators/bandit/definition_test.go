@@ -17,7 +17,7 @@ func configOf(m mechanisms.Config, lines ...string) (operator, error) {
 		"square": "a>b\na>c\nb>d\nc>d\n", "path": "a>b\nb>c\n", "double": strings.Repeat("a>b\n", 200),
 	}
 	read := func(name string) ([]byte, error) { return []byte(graphs[name]), nil }
-	c, err := optest.ConfigureFrom(read, ForPapers(lemmas), m, lines...)
+	c, err := optest.ConfigureFrom(read, Definition, m, lines...)
 	if err != nil {
 		return operator{}, err
 	}
@@ -43,16 +43,11 @@ func TestSettingsDetermineActions(t *testing.T) {
 	}{
 		{nil, func(c operator) bool {
 			return c.Actions.Actions == 20 && c.Actions.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
-				!c.Projected && !c.Doubling && c.Printed == nil
+				!c.Projected && !c.Doubling
 		}},
 		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.centreError() == 0 }},
 		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.centreError() == 0.125 }},
 		{[]string{"DOUBLING=true"}, func(c operator) bool { return len(c.NewParams().Episodes) == 7 }},
-		{[]string{"NOISE=paper"}, func(c operator) bool {
-			stored, err := c.Params(m)
-			p, parsed := ParseParams(stored)
-			return err == nil && parsed == nil && p.Reach > 1.5
-		}},
 		{[]string{"LOSS_RANGE=-2:3", "BASELINE=0.5", "SMOOTHING=0.25", "RATE=0.1"}, func(c operator) bool {
 			p := c.NewParams().Episodes[0]
 			return c.Losses.Low == -2 && c.Losses.High == 3 && c.Baseline == 0.5 && p == Episode{0.25, 0.1, 0.75}
@@ -80,12 +75,6 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
 		"ORIEL_DOUBLING: true: takes the paper's": {under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"}},
-		"ORIEL_NOISE: paper: the paper prints no noise for blt": {
-			under("blt", 4, ending), []string{"NOISE=paper"},
-		},
-		"ORIEL_NOISE: paper: is printed for all of a run": {
-			under("tree-laplace", 4, going), []string{"NOISE=paper", "SMOOTHING=0.1", "RATE=0.1"},
-		},
 		"ORIEL_UPDATE: convex: set flow": {
 			under("blt", 4, ending), []string{
 				"UPDATE=projection", "SHRINK=false", "SET=flow", "DIMENSION=4", "EDGES=square",
@@ -120,15 +109,6 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	users := under("tree-laplace", 4, ending)
-	users.Unit = protection.User{Exchange: dp.Replace, Separation: 2}
-	c, err := configOf(users, append(disc, "NOISE=paper")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Require(&users, nil); err == nil {
-		t.Error("the paper's noise is planned for users")
-	}
 }
 
 // TestThereIsNoUserLevel checks that a bandit with users as unit cannot be opened: neither from settings nor from a
@@ -144,13 +124,13 @@ func TestThereIsNoUserLevel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := c.Params(m)
+		params, err := c.Params(m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		users := m
 		users.Unit = protection.User{Exchange: dp.Replace, Separation: 2}
-		for _, frozen := range [][]byte{nil, plan} {
+		for _, frozen := range [][]byte{nil, params} {
 			if err := c.Require(&m, frozen); err != nil {
 				t.Errorf("events: %v", err)
 			}

@@ -18,12 +18,21 @@ type Episode struct {
 // set.
 const margin = 0x1p-20
 
-// share returns the weight of the mirror's centre in the centre of a round's actions.
-func (p Params) share(e Episode) float64 {
+// share returns the weight of the mirror's centre in the point that a round's actions surround.
+func (e Episode) share() float64 {
 	if e.Shrink == 1 {
 		return e.Shrink
 	}
 	return max(0, e.Shrink-margin)
+}
+
+// surrounded writes to dst the point that a round's actions surround: the mirror's centre, moved towards the middle so
+// far that all actions are in the set.
+func (e Episode) surrounded(dst, middle, centre []float64) {
+	share := e.share()
+	for i, x := range centre {
+		dst[i] = middle[i] + float64(share*(x-middle[i]))
+	}
 }
 
 // episodeOf returns the number e of the episode that contains a round, and the episode's first round.

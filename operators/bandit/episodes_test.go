@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/operators/convex"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -18,11 +19,12 @@ import (
 func TestEpisodesStartAnew(t *testing.T) {
 	for _, delay := range []uint64{0, 3} {
 		c := Config{
-			Set: set(t, "l2-ball", 2, 1), Losses: operators.Range{High: 1},
+			Set: set(t, "l2-ball", 2, 1), Losses: setting.Range{High: 1},
 			Lipschitz: 3, Rounds: 100, Shrink: true, Projected: true, Doubling: true,
 		}
 		c.Actions.Records, c.Actions.Actions, c.Actions.Delay = 1, 1, delay
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
+		counted := operators.ByCount(machine)
 		projection, err := convex.NewProjection(c.Set)
 		if err != nil {
 			t.Fatal(err)
@@ -43,19 +45,18 @@ func TestEpisodesStartAnew(t *testing.T) {
 			if last := round - 1 - int(delay); last >= first {
 				copy(centre, start)
 				for _, contribution := range contributions[first : last+1] {
-					floats.AddScaled(centre, -plan.Rate*c.gain(machine.plan, plan), contribution)
+					floats.AddScaled(centre, -plan.Rate*c.gain(machine.params, plan), contribution)
 				}
 				projection.Project(centre, centre)
 			}
-			want := []float64{plan.Shrink * centre[0], plan.Shrink * centre[1]} // the mirror's start is 0
-			if got := made[0].Extras[0].Numbers; floats.Distance(got, want, 2) > 1e-5 {
-				t.Fatalf("delay %d, round %d: centre %v, want %v", delay, round, got, want)
+			if got := made[0].Extras[0].Numbers; floats.Distance(got, centre, 2) > 1e-5 {
+				t.Fatalf("delay %d, round %d: centre %v, want %v", delay, round, got, centre)
 			}
 			loss := rng.Float64()
 			u := make([]float64, 2)
 			losses = append(losses, loss)
 			for i, x := range made[0].Point {
-				u[i] = (x - want[i]) / plan.Smoothing
+				u[i] = (x - plan.Shrink*centre[i]) / plan.Smoothing // the middle is 0
 			}
 			directions = append(directions, u)
 			if added := round - int(delay); added > 0 { // measured from the current baseline
@@ -63,7 +64,7 @@ func TestEpisodesStartAnew(t *testing.T) {
 				floats.AddScaled(contribution, 2*(losses[added]-made[0].Extras[1].Number), directions[added])
 				contributions = append(contributions, contribution)
 			}
-			made = machine.Add(made[:0], operators.Record{
+			made = counted.Add(made[:0], operators.Record{
 				Key: strconv.AppendInt(nil, int64(round), 10), Event: event.Event{Numbers: []float64{loss}},
 			})
 		}

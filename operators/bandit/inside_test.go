@@ -16,6 +16,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -24,7 +26,7 @@ const rounding = 1e-12
 
 // member is a set and a slow test of membership, which follows the definition.
 type member struct {
-	spec convex.Spec
+	spec catalogue.Spec
 	in   func(x []float64) bool
 }
 
@@ -38,35 +40,35 @@ func within(x []float64, low, high float64) bool {
 func setsOfEachKind() []member {
 	triangle := func(x []float64) bool { return floats.Min(x) >= 0 && sumsTo(x, 1) }
 	return []member{
-		{convex.Spec{Name: "l2-ball", Dimension: 3, Radius: 2}, func(x []float64) bool { return floats.Norm(x, 2) <= 2 }},
-		{convex.Spec{Name: "l1-ball", Dimension: 4, Radius: 2}, func(x []float64) bool { return floats.Norm(x, 1) <= 2 }},
-		{convex.Spec{Name: "box", Dimension: 3, Radius: 0.7}, func(x []float64) bool { return within(x, -0.7, 0.7) }},
+		{catalogue.Spec{Name: "l2-ball", Dimension: 3, Radius: 2}, func(x []float64) bool { return floats.Norm(x, 2) <= 2 }},
+		{catalogue.Spec{Name: "l1-ball", Dimension: 4, Radius: 2}, func(x []float64) bool { return floats.Norm(x, 1) <= 2 }},
+		{catalogue.Spec{Name: "box", Dimension: 3, Radius: 0.7}, func(x []float64) bool { return within(x, -0.7, 0.7) }},
 		{
-			convex.Spec{Name: "box", Dimension: 2, Low: []string{"0", "-3"}, High: []string{"60", "-1"}},
+			catalogue.Spec{Name: "box", Dimension: 2, Low: []string{"0", "-3"}, High: []string{"60", "-1"}},
 			func(x []float64) bool { return within(x[:1], 0, 60) && within(x[1:], -3, -1) },
 		},
-		{convex.Spec{Name: "simplex", Dimension: 5, Radius: 1}, triangle},
-		{convex.Spec{Name: "simplex", Dimension: 30, Radius: 7}, func(x []float64) bool {
+		{catalogue.Spec{Name: "simplex", Dimension: 5, Radius: 1}, triangle},
+		{catalogue.Spec{Name: "simplex", Dimension: 30, Radius: 7}, func(x []float64) bool {
 			return floats.Min(x) >= 0 && sumsTo(x, 7)
 		}},
-		{convex.Spec{Name: "subsets", Dimension: 6, Pick: 2, Radius: 3}, func(x []float64) bool {
+		{catalogue.Spec{Name: "subsets", Dimension: 6, Pick: 2, Radius: 3}, func(x []float64) bool {
 			return within(x, 0, 3) && sumsTo(x, 6)
 		}},
-		{convex.Spec{Name: "partition", Dimension: 5, Blocks: []string{"2:1", "3:2"}, Radius: 1}, func(x []float64) bool {
+		{catalogue.Spec{Name: "partition", Dimension: 5, Blocks: []string{"2:1", "3:2"}, Radius: 1}, func(x []float64) bool {
 			return within(x, 0, 1) && sumsTo(x[:2], 1) && sumsTo(x[2:], 2)
 		}},
-		{convex.Spec{Name: "subsets-at-most", Dimension: 6, Pick: 2, Radius: 3}, func(x []float64) bool {
+		{catalogue.Spec{Name: "subsets-at-most", Dimension: 6, Pick: 2, Radius: 3}, func(x []float64) bool {
 			return within(x, 0, 3) && floats.Sum(x) <= 6
 		}},
 		{
-			convex.Spec{Name: "partition-at-most", Dimension: 5, Blocks: []string{"2:1", "3:2"}, Radius: 1},
+			catalogue.Spec{Name: "partition-at-most", Dimension: 5, Blocks: []string{"2:1", "3:2"}, Radius: 1},
 			func(x []float64) bool { return within(x, 0, 1) && floats.Sum(x[:2]) <= 1 && floats.Sum(x[2:]) <= 2 },
 		},
 		{
-			convex.Spec{Name: "forests", Dimension: 4, Radius: 1, Edges: []string{"a>b", "b>c", "c>a", "d>e"}},
+			catalogue.Spec{Name: "forests", Dimension: 4, Radius: 1, Edges: []string{"a>b", "b>c", "c>a", "d>e"}},
 			func(x []float64) bool { return within(x, 0, 1) && floats.Sum(x[:3]) <= 2 },
 		},
-		{convex.Spec{Name: "matching", Dimension: 9, Radius: 2}, func(x []float64) bool {
+		{catalogue.Spec{Name: "matching", Dimension: 9, Radius: 2}, func(x []float64) bool {
 			good := within(x, 0, 2)
 			for i := range 3 {
 				good = good && sumsTo(x[3*i:3*i+3], 2) && sumsTo([]float64{x[i], x[i+3], x[i+6]}, 2)
@@ -74,36 +76,44 @@ func setsOfEachKind() []member {
 			return good
 		}},
 		{
-			convex.Spec{Name: "flow", Dimension: 7, Radius: 5, Edges: []string{"a>b", "a>c", "b>c", "b>d", "c>d", "d>e", "a>e"}},
+			catalogue.Spec{
+				Name:      "flow",
+				Dimension: 7,
+				Radius:    5,
+				Edges:     []string{"a>b", "a>c", "b>c", "b>d", "c>d", "d>e", "a>e"},
+			},
 			func(x []float64) bool { // unit flows: 1 leaves a, and b, c and d balance
 				return within(x, 0, 5) && sumsTo([]float64{x[0], x[1], x[6]}, 5) && math.Abs(x[0]-x[2]-x[3]) < 5*rounding &&
 					math.Abs(x[1]+x[2]-x[4]) < 5*rounding && math.Abs(x[3]+x[4]-x[5]) < 5*rounding
 			},
 		},
 		{
-			convex.Spec{Name: "trees", Dimension: 6, Radius: 1, Edges: []string{"a>b", "b>c", "c>a", "c>d", "d>a", "d>e"}},
+			catalogue.Spec{Name: "trees", Dimension: 6, Radius: 1, Edges: []string{"a>b", "b>c", "c>a", "c>d", "d>a", "d>e"}},
 			treesOf,
 		},
-		{convex.Spec{Name: "ranking", Dimension: 4, Radius: 1, Places: []string{"1", "0.5", "0.25"}}, func(x []float64) bool {
-			sorted := slices.Sorted(slices.Values(x))
-			return sorted[0] >= 0 && sorted[3] <= 1 && sorted[3]+sorted[2] <= 1.5 && sorted[3]+sorted[2]+sorted[1] <= 1.75 &&
-				sumsTo(x, 1.75)
-		}},
-		{convex.Spec{Name: "spectrahedron", Dimension: 9, Radius: 2}, func(x []float64) bool {
+		{
+			catalogue.Spec{Name: "ranking", Dimension: 4, Radius: 1, Places: []string{"1", "0.5", "0.25"}},
+			func(x []float64) bool {
+				sorted := slices.Sorted(slices.Values(x))
+				return sorted[0] >= 0 && sorted[3] <= 1 && sorted[3]+sorted[2] <= 1.5 && sorted[3]+sorted[2]+sorted[1] <= 1.75 &&
+					sumsTo(x, 1.75)
+			},
+		},
+		{catalogue.Spec{Name: "spectrahedron", Dimension: 9, Radius: 2}, func(x []float64) bool {
 			var eigen mat.EigenSym
 			symmetric := math.Abs(x[1]-x[3])+math.Abs(x[2]-x[6])+math.Abs(x[5]-x[7]) < rounding
 			return symmetric && sumsTo([]float64{x[0], x[4], x[8]}, 2) && eigen.Factorize(mat.NewSymDense(3, x), false) &&
 				eigen.Values(nil)[0] > 0
 		}},
-		{convex.Spec{Name: "trace-norm", Dimension: 6, Rows: 2, Radius: 3}, func(x []float64) bool {
+		{catalogue.Spec{Name: "trace-norm", Dimension: 6, Rows: 2, Radius: 3}, func(x []float64) bool {
 			var svd mat.SVD
 			return svd.Factorize(mat.NewDense(2, 3, x), mat.SVDNone) && floats.Sum(svd.Values(nil)) <= 3
 		}},
 		{
-			convex.Spec{Name: "vertices", Dimension: 2, Radius: 1, Corners: []string{"0 0", "1 0", "0 2"}},
+			catalogue.Spec{Name: "vertices", Dimension: 2, Radius: 1, Corners: []string{"0 0", "1 0", "0 2"}},
 			func(x []float64) bool { return floats.Min(x) >= 0 && x[0]+x[1]/2 <= 1 },
 		},
-		{convex.Spec{Name: "vertices", Dimension: 3, Radius: 1, Corners: []string{"1 0 0", "0 1 0", "0 0 1"}}, triangle},
+		{catalogue.Spec{Name: "vertices", Dimension: 3, Radius: 1, Corners: []string{"1 0 0", "0 1 0", "0 0 1"}}, triangle},
 	}
 }
 
@@ -133,7 +143,7 @@ func TestNoActionLeavesItsSet(t *testing.T) {
 	all := setsOfEachKind()
 	total := tiertest.Runs(400, 1_000_000/len(all)+1)
 	for k, x := range all {
-		set, err := convex.Parse(x.spec)
+		set, err := catalogue.Parse(x.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,10 +153,11 @@ func TestNoActionLeavesItsSet(t *testing.T) {
 				continue
 			}
 			c := Config{
-				Set: set, Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Rate: 0.1 * set.Diameter(), Shrink: true,
+				Set: set, Losses: setting.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Rate: 0.1 * set.Diameter(), Shrink: true,
 				Projected: projects, Actions: actions.Config{Records: 4, Actions: 8},
 			}
 			machine := open(t, c, mechanism(c, "blt", 1), byte(k), false)
+			counted := operators.ByCount(machine)
 			made, middle := machine.Open(nil), slices.Clone(machine.middle)
 			far := 0.0
 			for play := 0; play < total; play += len(made) {
@@ -160,7 +171,7 @@ func TestNoActionLeavesItsSet(t *testing.T) {
 				last := made
 				made = nil
 				for _, d := range last {
-					next := machine.Add(nil, operators.Record{
+					next := counted.Add(nil, operators.Record{
 						Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{d.Point[0]}},
 					})
 					if made = append(made, next...); len(next) > 0 {
@@ -179,7 +190,7 @@ func TestNoActionLeavesItsSet(t *testing.T) {
 // the set again after one step. A Frank-Wolfe step without this repair would keep most of the error.
 func TestCentresAreSettled(t *testing.T) {
 	for _, x := range setsOfEachKind() {
-		set, err := convex.Parse(x.spec)
+		set, err := catalogue.Parse(x.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,13 +202,14 @@ func TestCentresAreSettled(t *testing.T) {
 			continue // without projection, centres are averages of points in the set
 		}
 		c := Config{
-			Set: set, Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Rate: 1e-9, Shrink: true,
+			Set: set, Losses: setting.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Rate: 1e-9, Shrink: true,
 			Actions: actions.Config{Records: 1, Actions: 1},
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 1, false)
+		counted := operators.ByCount(machine)
 		made := machine.Open(nil)
 		machine.mirror.centre[0] *= 1 + 1e-8
-		machine.Add(nil, operators.Record{
+		counted.Add(nil, operators.Record{
 			Key: strconv.AppendUint(nil, made[0].Index, 10), Event: event.Event{Numbers: []float64{0.5}},
 		})
 		if !x.in(machine.mirror.centre) {
@@ -211,7 +223,7 @@ func TestCentresAreSettled(t *testing.T) {
 func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 	const draws = 10_000
 	for _, x := range setsOfEachKind() {
-		set, err := convex.Parse(x.spec)
+		set, err := catalogue.Parse(x.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,16 +270,16 @@ func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 	}
 }
 
-// TestTangentPlansAreOfTheirSet checks that the plan stores the dimension of directions, and that a plan with another
+// TestTangentParamsAreOfTheirSet checks that the params store the dimension of directions, and that params with another
 // dimension is refused.
-func TestTangentPlansAreOfTheirSet(t *testing.T) {
+func TestTangentParamsAreOfTheirSet(t *testing.T) {
 	for _, x := range setsOfEachKind() {
-		set, err := convex.Parse(x.spec)
+		set, err := catalogue.Parse(x.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := Config{
-			Set: set, Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 64, Shrink: true,
+			Set: set, Losses: setting.Range{High: 1}, Lipschitz: 1, Rounds: 64, Shrink: true,
 			Actions: actions.Config{Records: 4, Actions: 8},
 		}
 		p := c.NewParams()
@@ -293,6 +305,7 @@ func TestRegretOnASimplex(t *testing.T) {
 	best := []float64{0.4, 0.3, 0.2, 0.1, 0}
 	play := func(c Config, p Params) (regret, outside float64) {
 		machine := opened(t, c, p, mechanism(c, "blt", 1), 1, true)
+		counted := operators.ByCount(machine)
 		made, batch := machine.Open(nil), c.Actions.Records
 		total := int(c.Rounds) * batch
 		for i := range total {
@@ -306,7 +319,7 @@ func TestRegretOnASimplex(t *testing.T) {
 				Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{far * far / 2}},
 			}
 			r.Identity.Offset = int64(i)
-			if next := machine.Add(nil, r); len(next) > 0 {
+			if next := counted.Add(nil, r); len(next) > 0 {
 				made = next
 			}
 		}
@@ -314,7 +327,7 @@ func TestRegretOnASimplex(t *testing.T) {
 	}
 	batch := int(math.Sqrt(float64(total)))
 	c := Config{
-		Set: set(t, "simplex", 5, 1), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: uint64(total / batch),
+		Set: set(t, "simplex", 5, 1), Losses: setting.Range{High: 1}, Lipschitz: 1, Rounds: uint64(total / batch),
 		Shrink: true, Actions: actions.Config{Records: batch, Actions: batch},
 	}
 	stay, left := play(c, c.NewParams())

@@ -1,9 +1,12 @@
 package bandit
 
 import (
+	"errors"
 	"fmt"
+	"math"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
@@ -14,7 +17,7 @@ import (
 type Machine struct {
 	operators.Base
 	config       Config
-	plan         Params
+	params       Params
 	gains        []float64 // factor from units of a release to real units, by episode
 	table        *actions.Table
 	u            directions
@@ -25,7 +28,7 @@ type Machine struct {
 
 	middle  []float64 // point towards which centres are scaled
 	points  []float64 // the points of a round
-	shown   []float64 // the round's published centre, which extras share
+	around  []float64 // the point that the actions of the round surround
 	members *members
 	extras  []decision.ExtraValue
 }
@@ -49,8 +52,8 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m := &Machine{
 		Base:   operators.Base{Operator: "bandit", Stream: stream},
-		config: c, plan: p, table: table, mirror: newMirror(c.Set, c.Actions.Records, c.Precision),
-		middle: make([]float64, n), points: make([]float64, n*c.Actions.Actions), shown: make([]float64, n),
+		config: c, params: p, table: table, mirror: newMirror(c.Set, c.Actions.Records, c.Precision),
+		middle: make([]float64, n), points: make([]float64, n*c.Actions.Actions), around: make([]float64, n),
 	}
 	c.Set.Start(m.middle)
 	if err := m.open(); err != nil {
@@ -70,18 +73,18 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	m.u.use([seedLen]byte{}) // a placeholder: Open or Restore sets the real seed
 	m.members = c.members(stream.Terms())
 	m.extras = m.members.Values()
-	m.members.centre.Set(m.extras, m.shown)
+	m.members.centre.Set(m.extras, m.mirror.centre)
 	m.defineState()
 	return m, nil
 }
 
-// open sets up the parts that depend on the plan: the space of directions, the point that centres are drawn towards,
+// open sets up the parts that depend on the params: the space of directions, the point that centres are drawn towards,
 // and the baseline.
 func (m *Machine) open() error {
 	n := len(m.middle)
 	shape := m.config.geometry()
-	if shape.dimension != m.plan.Dimension {
-		return fmt.Errorf("bandit: params: directions of %d dimensions, and the set has %d", m.plan.Dimension, shape.dimension)
+	if shape.dimension != m.params.Dimension {
+		return fmt.Errorf("bandit: params: directions of %d dimensions, and the set has %d", m.params.Dimension, shape.dimension)
 	}
 	if shape.dimension < n {
 		tangent, err := convex.NewTangent(m.config.Set)
@@ -92,7 +95,7 @@ func (m *Machine) open() error {
 	}
 	m.u.axes = coordinates(m.config.axes, n, m.u.tangent)
 	copy(m.middle, shape.centre)
-	m.baseline = newBaseline(n, m.config.Baseline, m.plan.Centres)
+	m.baseline = newBaseline(n, m.config.Baseline, m.params.Centres)
 	return nil
 }
 
@@ -102,8 +105,8 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 	return m.publish(dst, 1)
 }
 
-// Add takes a record, which may answer an action, and publishes the next round when a step closes.
-func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+// Add takes a record, which may answer an action.
+func (m *Machine) Add(r operators.Record) {
 	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
 	if a, some := m.table.Next(); some {
@@ -118,9 +121,12 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 			adds = nil
 		}
 	}
-	if !m.Stream.Add(r.Identity, adds) {
-		return dst
-	}
+	m.Stream.Add(r.Identity, adds)
+}
+
+// Close publishes the next round.
+func (m *Machine) Close(dst []operators.Decision) []operators.Decision {
+	m.Stream.Close()
 	m.table.Settle()
 	if m.Stream.Ended() {
 		return dst
@@ -143,7 +149,7 @@ func (m *Machine) move(round uint64) {
 			return
 		}
 	}
-	m.mirror.move(float64(m.plan.Episodes[e].Rate*m.gains[e]), sum)
+	m.mirror.move(float64(m.params.Episodes[e].Rate*m.gains[e]), sum)
 	convex.Settle(m.config.Set, m.mirror.centre)
 }
 
@@ -165,16 +171,13 @@ func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centr
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	n, first := len(m.middle), m.config.Actions.First(round)
 	e, _ := m.config.episodeOf(round)
-	episode := m.plan.Episodes[e]
-	share := m.plan.share(episode)
-	for i, x := range m.mirror.centre {
-		m.shown[i] = m.middle[i] + float64(share*(x-m.middle[i]))
-	}
+	episode := m.params.Episodes[e]
+	episode.surrounded(m.around, m.middle, m.mirror.centre)
 	m.members.baseline.Set(m.extras, m.config.Losses.Middle()+float64(m.baseline.value()*m.config.Losses.Half()))
 	for k := range m.config.Actions.Actions {
 		point := m.points[k*n : (k+1)*n]
 		m.u.write(point, first+uint64(k))
-		for i, x := range m.shown {
+		for i, x := range m.around {
 			point[i] = x + float64(episode.Smoothing*point[i])
 		}
 		dst = append(dst, operators.Decision{Index: first + uint64(k), Step: round - 1, Point: point, Extras: m.extras})
@@ -189,4 +192,41 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 		return 0, 0
 	}
 	return m.config.Actions.Due(step)
+}
+
+// The fields of a state are the seed of directions, 16 bytes, the centre, and the table. With Doubling two vectors
+// follow the centre: the start of the episode, and the last release before the episode. The
+// fields of the baseline come last: its sums, the last release, and the sum of directions in the open step.
+const stateVersion = 1
+
+// defineState lists the fields of the state of a machine that New has made.
+func (m *Machine) defineState() {
+	inside := float64(m.config.Set.MaxNorm() * (1 + 1e-9))
+	vector := func(v []float64, most float64) operators.Field {
+		return operators.Floats(v, func() error {
+			if !(lattice.Norm(v) <= most) {
+				return errors.New("a centre outside the set, or a release that is no number")
+			}
+			return nil
+		})
+	}
+	m.Version, m.Fields = stateVersion, []operators.Field{&m.u, vector(m.mirror.centre, inside)}
+	if m.config.Doubling {
+		m.Fields = append(m.Fields, vector(m.mirror.start, inside), vector(m.episodeStart.before, math.MaxFloat64))
+	}
+	b := m.baseline
+	for _, numbers := range [][]float64{b.sums, b.last, b.along} {
+		m.Fields = append(m.Fields, operators.Floats(numbers, b.check))
+	}
+	m.Fields = append(m.Fields, m.table)
+	m.Check = func() error { return actions.Check(m.table, m.Stream) }
+}
+
+func (d *directions) StateLen() int { return seedLen }
+
+func (d *directions) AppendState(dst []byte) []byte { return append(dst, d.seed[:]...) }
+
+func (d *directions) Restore(state []byte) error {
+	d.use([seedLen]byte(state))
+	return nil
 }

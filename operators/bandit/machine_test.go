@@ -17,33 +17,35 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/optest"
+	"oriel/operators/setting"
 )
 
 // kinds returns configurations that together cover the settings.
 func kinds(tb testing.TB) []Config {
 	return []Config{
 		{
-			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 64, Shrink: true,
+			Set: set(tb, "l2-ball", 3, 2), Losses: setting.Range{High: 1}, Lipschitz: 1, Rounds: 64, Shrink: true,
 			Actions: actions.Config{Records: 1, Actions: 2},
 		},
 		{
-			Set: set(tb, "simplex", 4, 1), Losses: operators.Range{Low: -1, High: 3},
+			Set: set(tb, "simplex", 4, 1), Losses: setting.Range{Low: -1, High: 3},
 			Baseline: 0.5, Smoothing: 0.1, Rate: 0.01, Rounds: 64,
 			Actions: actions.Config{Records: 3, Actions: 3, Delay: 2},
 		},
 		{
-			Set: set(tb, "box", 2, 0.5), Losses: operators.Range{High: 2},
+			Set: set(tb, "box", 2, 0.5), Losses: setting.Range{High: 2},
 			Baseline: 0.25, Lipschitz: 2, Rounds: 64, Shrink: true,
 			Actions: actions.Config{Records: 2, Actions: 5, Delay: 1},
 		},
 		{
-			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1},
+			Set: set(tb, "l2-ball", 3, 2), Losses: setting.Range{High: 1},
 			Lipschitz: 1, Rounds: 64, Shrink: true, Doubling: true,
 			Actions: actions.Config{Records: 2, Actions: 3, Delay: 1},
 		},
 		{
-			Set: set(tb, "l1-ball", 2, 1), Losses: operators.Range{High: 1},
+			Set: set(tb, "l1-ball", 2, 1), Losses: setting.Range{High: 1},
 			Lipschitz: 1, Rounds: 64, Shrink: true, Projected: true,
 			Actions: actions.Config{Records: 2, Actions: 2},
 		},
@@ -87,6 +89,7 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 			n := c.Set.Dimension()
 			m := mechanism(c, "blt", 1)
 			machine, other := open(t, c, m, 1, true), referenceOf(t, c)
+			counted := operators.ByCount(machine)
 			other.Begin()
 			other.Observe(machine.Open(nil))
 			sum, added, some := make([]float64, n), make([]float64, 2*n), false
@@ -96,7 +99,7 @@ func TestReferenceModelMatchesMachine(t *testing.T) {
 					floats.Add(sum, added[:n])
 					some = true
 				}
-				made := machine.Add(nil, r)
+				made := counted.Add(nil, r)
 				if len(made) > 0 && !floats.EqualApprox(machine.Stream.Sum(0), sum, 1e-5) {
 					t.Fatalf("%+v, record %d: %v was released, want %v", c, i, machine.Stream.Sum(0), sum)
 				}
@@ -195,7 +198,7 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
 		c := Config{
-			Set: set(t, name, 5, 0.7), Losses: operators.Range{High: 1}, Smoothing: 0.1, Rate: 0.5, Rounds: 16,
+			Set: set(t, name, 5, 0.7), Losses: setting.Range{High: 1}, Smoothing: 0.1, Rate: 0.5, Rounds: 16,
 			Actions: actions.Config{Records: 400, Actions: 400},
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
@@ -206,7 +209,7 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum, want := make([]float64, 5), make([]float64, 5)
-		rate := machine.plan.Episodes[0].Rate * machine.gains[0]
+		rate := machine.params.Episodes[0].Rate * machine.gains[0]
 		for range 50 {
 			for i := range sum {
 				sum[i] += 0.1 * rng.NormFloat64()
@@ -238,7 +241,7 @@ func (c *counting) Minimise(dst, cost []float64) {
 // and that centres move.
 func TestCentresStayInAnySet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
-	for _, spec := range []convex.Spec{
+	for _, spec := range []catalogue.Spec{
 		{Name: "l2-ball", Dimension: 4},
 		{Name: "l1-ball", Dimension: 4},
 		{Name: "box", Dimension: 4},
@@ -250,15 +253,16 @@ func TestCentresStayInAnySet(t *testing.T) {
 		{Name: "vertices", Dimension: 2, Corners: []string{"0 0", "1 0", "0 2"}},
 	} {
 		spec.Radius = 2
-		s, err := convex.Parse(spec)
+		s, err := catalogue.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := Config{
-			Set: s, Losses: operators.Range{High: 1}, Smoothing: 0.3, Rate: 0.05, Rounds: 64,
+			Set: s, Losses: setting.Range{High: 1}, Smoothing: 0.3, Rate: 0.05, Rounds: 64,
 			Actions: actions.Config{Records: 8, Actions: 8, Delay: 1},
 		}
 		machine, oracle := open(t, c, mechanism(c, "blt", 1), 3, false), convex.NewLinearOracle(s)
+		counted := operators.ByCount(machine)
 		n := s.Dimension()
 		first, cost, vertex := make([]float64, n), make([]float64, n), make([]float64, n)
 		s.Start(first)
@@ -277,7 +281,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 					}
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
+			made = counted.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
 		}
 		if moved < 0.05*s.Diameter() {
 			t.Errorf("%s: centres move by %g, of a diameter of %g", spec.Name, moved, s.Diameter())
@@ -296,6 +300,7 @@ func TestActionsStayInTheSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
+		counted := operators.ByCount(machine)
 		made, inside := machine.Open(nil), make([]float64, c.Set.Dimension())
 		for i, e := range optest.Feedback(60, -2, 3) {
 			for _, d := range made {
@@ -304,7 +309,7 @@ func TestActionsStayInTheSet(t *testing.T) {
 					t.Fatalf("%s, play %d: %g outside", c.Set.Name(), d.Index, off)
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
+			made = counted.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
 		}
 	}
 }
@@ -334,7 +339,7 @@ func TestNoRoundIsDueAfterTheEnd(t *testing.T) {
 	}
 }
 
-func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
+func TestOtherStreamsAndParamsAreRefused(t *testing.T) {
 	c := kinds(t)[0]
 	for _, change := range []func(m *mechanisms.Config){
 		func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },

@@ -32,43 +32,45 @@ func lemmas(law mechanisms.Law, n, total, lipschitz float64, b dp.Budget) float6
 	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(total/b.Delta) / b.Epsilon
 }
 
+// asPrinted returns m with the ε at which exact calibration gives the noise that the paper prints for the ε of m.
+func asPrinted(tb testing.TB, c Config, m mechanisms.Config) mechanisms.Config {
+	tb.Helper()
+	facts, _ := mechanisms.FactsOf(m.Name)
+	total := float64(c.Rounds) * float64(c.Actions.Records)
+	scale := lemmas(facts.Law, float64(c.Set.Dimension()), total, c.Lipschitz, m.Budget)
+	least, most := m.Budget.Epsilon*1e-4, m.Budget.Epsilon
+	for range 40 { // the scale falls with ε
+		m.Budget.Epsilon = math.Sqrt(least * most)
+		if scaleOf(tb, c, m) > scale {
+			least = m.Budget.Epsilon
+		} else {
+			most = m.Budget.Epsilon
+		}
+	}
+	return m
+}
+
 // TestReferenceNoise checks reference values for T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4. Exact calibration
 // of Laplace noise gives λ = 768, and the paper's formula gives 3684.14. The paper's formula for the σ of Gaussian
-// noise has four logarithms. A machine with NOISE=paper must use the printed noise, or the exact noise if that is
-// larger.
+// noise has four logarithms.
 func TestReferenceNoise(t *testing.T) {
 	c := paper(t, 4, 1e4)
 	c.Losses.High = 2.4
 	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/768-1) > 1e-4 {
 		t.Errorf("λ = %g, want 768", got)
 	}
-	c.Printed = lemmas
-	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/3684.14-1) > 1e-4 {
+	if got := scaleOf(t, c, asPrinted(t, c, mechanism(c, "tree-laplace", 1))); math.Abs(got/3684.14-1) > 1e-4 {
 		t.Errorf("the paper's λ = %g, want 3684.14", got)
 	}
 	sigma := 10 * 2 * math.Log(1e4) * math.Log(1e10) * math.Sqrt((1+100.0/4)*math.Log(10004/1e-6))
-	if got := scaleOf(t, c, mechanism(c, "tree-gaussian", 1)); math.Abs(got/sigma-1) > 1e-4 {
+	if got := scaleOf(t, c, asPrinted(t, c, mechanism(c, "tree-gaussian", 1))); math.Abs(got/sigma-1) > 1e-4 {
 		t.Errorf("the paper's σ = %g, want %g", got, sigma)
-	}
-	few := paper(t, 4, 16)
-	exact := scaleOf(t, few, mechanism(few, "tree-laplace", 1))
-	few.Printed = lemmas
-	if got := scaleOf(t, few, mechanism(few, "tree-laplace", 1)); got < exact {
-		t.Errorf("of 16 plays the paper's λ = %g is taken, below %g", got, exact)
-	}
-	zeroOut := mechanism(c, "tree-laplace", 1)
-	zeroOut.Unit = protection.Event{Exchange: dp.ZeroOut}
-	if err := (operator{Config: c}).Require(&zeroOut, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := scaleOf(t, c, zeroOut); math.Abs(got/3684.14-1) > 1e-3 {
-		t.Errorf("under zero-out the paper's λ = %g, want 3684.14", got)
 	}
 }
 
 // TestZeroOutNoiseFollowsTheLongestContribution checks noise under zero-out adjacency. A contribution has a distance of
 // at most 1 + |1 − 2b| from the null contribution, where b is the baseline, and of at most 2 from another one. So
-// zero-out noise goes down to half of the noise under replace. The paper's noise does not change.
+// zero-out noise goes down to half of the noise under replace.
 func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 	for _, baseline := range []float64{0, 0.25, 0.5, 0.9} {
 		c := paper(t, 4, 1e4)
@@ -103,14 +105,6 @@ func TestZeroOutNoiseFollowsTheLongestContribution(t *testing.T) {
 		if err != nil || scaleOf(t, c, again) != scaleOf(t, c, against) {
 			t.Errorf("baseline %g: a stored plan has other noise: %v", baseline, err)
 		}
-		c.Printed = lemmas
-		printed := scaleOf(t, c, mechanism(c, "tree-laplace", 1))
-		if err := (operator{Config: c}).Require(&against, nil); err != nil {
-			t.Fatal(err)
-		}
-		if got := scaleOf(t, c, against); math.Abs(got/printed-1) > 1e-3 {
-			t.Errorf("baseline %g: the paper's λ = %g under zero-out, %g under replace", baseline, got, printed)
-		}
 	}
 }
 
@@ -130,6 +124,7 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 				r.Identity.Offset = int64(place)
 				stream.Add(r.Identity, nil)
 			}
+			stream.Close()
 			mean[name] += floats.Norm(stream.Sum(0), 2) / keys
 		}
 		t.Logf("%s: a node's noise has length %.1f contributions on average", name, mean[name])
@@ -149,23 +144,22 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 func TestRegretUnderPrintedNoise(t *testing.T) {
 	sizes := tiertest.Runs([]int{5_000, 30_000}, []int{10_000, 100_000, 1_000_000, 10_000_000})
 	const n = 2
-	seeds := tiertest.Runs(1, 3)
+	seeds := tiertest.Runs(8, 3)
 	for _, name := range []string{"tree-laplace", "tree-gaussian"} {
 		last := 0.0
 		for _, total := range sizes {
 			c := paper(t, n, float64(total))
 			none := world{}.answered(t, c, name, true, total, seeds)
 			exact := world{}.answered(t, c, name, false, total, seeds)
-			c.Printed = lemmas
-			printed := world{}.answered(t, c, name, false, total, seeds)
-			weak := world{}.under(t, c, mechanism(c, name, 1e7), false, total, seeds)
+			printed := world{}.under(t, c, asPrinted(t, c, mechanism(c, name, 1)), false, total, seeds)
+			weak := world{}.under(t, c, asPrinted(t, c, mechanism(c, name, 1e7)), false, total, seeds)
 			t.Logf("%s, n = %d, T = %d: regret a play %.4f without noise, %.4f exact, %.4f printed, %.0f times; at ε = 10⁷ %.4f",
 				name, n, total, none, exact, printed, printed/none, weak)
 			if !(exact < 0.75*printed) || !(weak < 1.05*none) || !(printed > 5*none) {
 				t.Errorf("%s, T = %d: regret %.4f printed, %.4f exact, %.4f printed at ε = 10⁷, %.4f without noise",
 					name, total, printed, exact, weak, none)
 			}
-			if total > sizes[0] && !(printed/exact > 1.5*last) {
+			if total > sizes[0] && !(printed/exact > 1.2*last) {
 				t.Errorf("%s, T = %d: printed noise loses %.1f times as much, %.1f before", name, total, printed/exact, last)
 			}
 			last = printed / exact

@@ -5,20 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
-	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
+	"oriel/operators/setting"
 )
 
 // Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
 	Set       convex.Set
-	Losses    operators.Range
+	Losses    setting.Range
 	Baseline  float64 // baseline of losses, as a fraction of the range of losses above its lower end
 	Lipschitz float64 // L, in loss per length
 	Rounds    uint64  // number of steps; 0: unknown, so that ζ and η must be configured
@@ -28,16 +26,11 @@ type Config struct {
 	Projected bool    // centres are found by projection, not by linear minimisations
 	Precision float64 // allowed error of centres by linear minimisations, a length; 0 means D/√B
 	Doubling  bool    // starts anew after 1, 2, 4, … rounds, with the paper's ζ and η for each length
-	Printed   Printed // noise scale as a paper prints it; nil in every service
 	Actions   actions.Config
 
 	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know
 	shape *shape // shape of Set; nil until it is computed
 }
-
-// Printed returns the scale of noise that the paper prints for each coordinate of a node, in loss units. n is the
-// dimension of directions, total the number of actions, and lipschitz the Lipschitz constant of losses.
-type Printed func(law mechanisms.Law, n, total, lipschitz float64, b dp.Budget) float64
 
 // Validate reports all problems of the settings.
 func (c Config) Validate() error {
@@ -47,19 +40,17 @@ func (c Config) Validate() error {
 // Params holds the values that depend on a platform's math library. They are computed once, when a stream is opened.
 type Params struct {
 	Episodes []Episode // one episode, or several with Doubling
-	// Radius to which noise is calibrated over the contributions' radius; above 1 with the paper's noise.
-	Reach float64
-	// Largest distance of a contribution's centre from zero over the contributions' radius, at most 1.
+	// Largest distance of a contribution's centre from zero, at most 1, which is the radius of contributions.
 	Centres float64
 
 	// Dimension is m, the dimension of the set's tangent space, which contains the directions.
 	Dimension int
 }
 
-// NewParams returns the constants of all episodes, with exact noise.
+// NewParams returns the constants of all episodes.
 func (c Config) NewParams() Params {
 	c.shape = c.geometry()
-	p := Params{Reach: 1, Centres: 1, Dimension: c.shape.dimension}
+	p := Params{Centres: 1, Dimension: c.shape.dimension}
 	for e := range c.episodes() {
 		rounds := c.Rounds
 		if c.Doubling {
@@ -71,15 +62,15 @@ func (c Config) NewParams() Params {
 }
 
 // episode returns the configured ζ and η, or else the paper's values: ζ = D√m/T^¼, at most D, and with Shrink at most
-// half of the inner radius, and η = D/(T^¾·√m·L). T is the number of actions and m the dimension of directions (SPEC.md
-// §2).
+// a quarter of the inner radius, and η = D/(T^¾·√m·L). T is the number of actions and m the dimension of directions
+// (SPEC.md §2).
 func (c Config) episode(total float64) Episode {
 	p, shape := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}, c.geometry()
 	m, diameter := float64(shape.dimension), c.Set.Diameter()
 	if p.Smoothing == 0 {
 		p.Smoothing = min(diameter, diameter*math.Sqrt(m)/math.Pow(total, 0.25))
 		if c.Shrink {
-			p.Smoothing = min(p.Smoothing, shape.radius/2)
+			p.Smoothing = min(p.Smoothing, shape.radius/4)
 		}
 	}
 	if p.Rate == 0 {
@@ -89,42 +80,6 @@ func (c Config) episode(total float64) Episode {
 		p.Shrink = 1 - p.Smoothing/shape.radius
 	}
 	return p
-}
-
-// excess returns the ratio of the paper's noise to the noise that exact calibration gives, or 1 if the paper's is
-// smaller. For few actions the paper's noise is too small to be private, so it is not used.
-func (c Config) excess(m mechanisms.Config) (float64, error) {
-	facts, known := mechanisms.FactsOf(m.Name)
-	if !known || facts.Structure != mechanisms.Tree || facts.Law == mechanisms.Gamma {
-		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: the paper prints no noise for %s, but for tree-laplace and tree-gaussian",
-			m.Name)
-	}
-	if _, several := m.Unit.EventSeparation(); several {
-		return 0, errors.New("bandit: ORIEL_NOISE=paper: the paper prints no noise for the user level")
-	}
-	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Rounds, m.Scope.Span())-1)+1)
-	distance := 2.0
-	if m.Unit.AgainstNull() {
-		distance = 1 + c.centres(m)
-	}
-	needed := distance * h * math.Sqrt(n) / m.Budget.Epsilon
-	if facts.Law == mechanisms.Gaussian {
-		needed = distance * math.Sqrt(h) / dp.GaussianMu(m.Budget)
-	}
-	p, total := c.NewParams(), float64(c.Rounds)*float64(c.Actions.Records)
-	scale := c.Printed(facts.Law, float64(c.geometry().dimension), total, c.Lipschitz, m.Budget)
-	return max(1, scale/c.gain(p, p.Episodes[0])/needed), nil
-}
-
-// reach returns the declared radius of contributions for which exact calibration gives the paper's noise. Under
-// replacement the largest distance between two contributions is twice the radius. Under zero-out the largest distance
-// from zero is the radius plus the distance of the ball's centre from zero.
-func (c Config) reach(m mechanisms.Config) (float64, error) {
-	excess, err := c.excess(m)
-	if m.Unit.AgainstNull() {
-		return excess*(1+c.centres(m)) - c.centres(m), err
-	}
-	return excess, err
 }
 
 // centres returns the distance from zero of the centres of the balls that contain contributions. It matters for
@@ -153,30 +108,28 @@ func (p Params) validate() error {
 				"stay in it", e.Smoothing, e.Smoothing/(1-e.Shrink)) // e.Shrink is 1 − ζ/r
 		}
 	}
-	if p.Dimension < 1 || p.Dimension > operators.MaxDimension {
+	if p.Dimension < 1 || p.Dimension > setting.MaxDimension {
 		return fmt.Errorf("bandit: directions of %d dimensions", p.Dimension)
 	}
-	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) ||
-		!(p.Centres >= 0 && p.Centres <= 1) {
-		return fmt.Errorf("bandit: %d episodes, noise for %g contributions, centres of %g", len(p.Episodes), p.Reach, p.Centres)
+	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Centres >= 0 && p.Centres <= 1) {
+		return fmt.Errorf("bandit: %d episodes, centres of %g", len(p.Episodes), p.Centres)
 	}
 	return nil
 }
 
-// The stored form of a plan is version ‖ dimension ‖ centres ‖ reach ‖ episodes.
+// The stored form of params is version ‖ dimension ‖ centres ‖ episodes.
 const (
-	paramsVersion = 4
-	planHead      = 1 + 3*8 // length of everything before the episodes, bytes
+	paramsVersion = 1
+	paramsHead    = 1 + 2*8 // length of everything before the episodes, bytes
 	episodeLen    = 3 * 8
 )
 
-// AppendBinary appends the plan's stored form.
+// AppendBinary appends the stored form of the params.
 func (p Params) AppendBinary(dst []byte) []byte {
 	dst = append(dst, paramsVersion)
 	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
 	number(float64(p.Dimension))
 	number(p.Centres)
-	number(p.Reach)
 	for _, e := range p.Episodes {
 		number(e.Smoothing)
 		number(e.Rate)
@@ -187,7 +140,7 @@ func (p Params) AppendBinary(dst []byte) []byte {
 
 // ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
-	if len(b) <= planHead || b[0] != paramsVersion || (len(b)-planHead)%episodeLen != 0 {
+	if len(b) <= paramsHead || b[0] != paramsVersion || (len(b)-paramsHead)%episodeLen != 0 {
 		return Params{}, fmt.Errorf("bandit: params: not one of version %d", paramsVersion)
 	}
 	rest := b[1:]
@@ -196,7 +149,7 @@ func ParseParams(b []byte) (Params, error) {
 		rest = rest[8:]
 		return x
 	}
-	p := Params{Dimension: int(max(0, min(number(), operators.MaxDimension))), Centres: number(), Reach: number()}
+	p := Params{Dimension: int(max(0, min(number(), setting.MaxDimension))), Centres: number()}
 	for len(rest) > 0 {
 		p.Episodes = append(p.Episodes, Episode{Smoothing: number(), Rate: number(), Shrink: number()})
 	}

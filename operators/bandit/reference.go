@@ -15,7 +15,7 @@ type reference struct {
 	Config
 	*actions.History
 
-	plan    Params
+	params  Params
 	members *members
 	points  map[uint64][]float64 // direction of each action
 	beta    float64              // baseline in the last decision, on the scale of mapped losses
@@ -23,7 +23,7 @@ type reference struct {
 }
 
 func newReference(c Config, declared *members, p Params) (*reference, error) {
-	r := &reference{Config: c, members: declared, plan: p}
+	r := &reference{Config: c, members: declared, params: p}
 	if !c.axes {
 		return r, nil
 	}
@@ -41,10 +41,13 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	t.History.Observe(decisions)
 	for _, d := range decisions {
 		e, _ := t.episodeOf(d.Step + 1)
-		t.points[d.Index] = slices.Clone(d.Point)
-		for i, x := range t.members.centre.Of(d.Extras) {
-			t.points[d.Index][i] = (t.points[d.Index][i] - x) / t.plan.Episodes[e].Smoothing
+		u := slices.Clone(t.members.centre.Of(d.Extras))
+		episode := t.params.Episodes[e]
+		episode.surrounded(u, t.geometry().centre, u)
+		for i, x := range u {
+			u[i] = (d.Point[i] - x) / episode.Smoothing
 		}
+		t.points[d.Index] = u
 		t.beta = float64(2 * t.Losses.Centred(t.members.baseline.Of(d.Extras)))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -14,6 +16,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -22,7 +26,7 @@ func seeds() int { return tiertest.Runs(1, 4) }
 
 func set(tb testing.TB, name string, n int, radius float64) convex.Set {
 	tb.Helper()
-	s, err := convex.Parse(convex.Spec{Name: name, Dimension: n, Radius: radius})
+	s, err := catalogue.Parse(catalogue.Spec{Name: name, Dimension: n, Radius: radius})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -35,7 +39,7 @@ func paper(tb testing.TB, n int, total float64) Config {
 	tb.Helper()
 	batch := int(math.Sqrt(total))
 	c := Config{
-		Set: set(tb, "l2-ball", n, 0.5), Losses: operators.Range{High: 1},
+		Set: set(tb, "l2-ball", n, 0.5), Losses: setting.Range{High: 1},
 		Lipschitz: 1, Rounds: uint64(math.Ceil(total / float64(batch))),
 		Actions: actions.Config{Records: batch, Actions: batch},
 	}
@@ -49,7 +53,7 @@ func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
 		Name: name, Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		Terms: protection.Terms{
-			Scope: protection.Lifetime{Steps: c.Rounds, Within: c.Rounds}.RoundedUp(facts.Structure == mechanisms.Tree),
+			Scope: protection.Lifetime{Steps: c.Rounds, Within: c.Rounds}.RoundedUp(facts.AtNodes()),
 			Unit:  protection.Event{Exchange: dp.Replace},
 		},
 	}
@@ -93,6 +97,7 @@ type offer struct {
 
 // regret carries out total actions. It returns the regret to the best fixed point, per action.
 func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64 {
+	counted := operators.ByCount(m)
 	tb.Helper()
 	rng, fate := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 10))
 	n := len(m.middle)
@@ -122,7 +127,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 		r := operators.Record{Key: key, Event: event.Event{Numbers: []float64{loss}}}
 		r.Identity.Offset = records
 		records++
-		if made = m.Add(made[:0], r); len(made) > 0 {
+		if made = counted.Add(made[:0], r); len(made) > 0 {
 			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip actions whose round is closed
 				todo = todo[stale:]
 			}
@@ -206,4 +211,58 @@ func TestRegretComparedWithNoPrivacy(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAQuarterOfTheInnerRadiusLosesLess checks the default of ζ: with half of the inner radius plays lose more, because
+// centres are farther from the edge, where linear costs are least.
+func TestAQuarterOfTheInnerRadiusLosesLess(t *testing.T) {
+	for _, s := range []convex.Set{set(t, "simplex", 8, 1), set(t, "l2-ball", 6, 1)} {
+		lost := func(quarters float64) (mean float64) {
+			const runs, rounds, batch = 3, 800, 64
+			for key := range byte(runs) {
+				c := Config{
+					Set: s, Losses: setting.Range{High: 1}, Baseline: 0.5, Lipschitz: 1, Rounds: rounds, Shrink: true,
+					Actions: actions.Config{Records: batch, Actions: batch},
+				}
+				c.Smoothing = quarters * c.episode(rounds*batch).Smoothing
+				mean += linearLoss(t, c, key+1) / runs
+			}
+			return mean
+		}
+		quarter, half := lost(1), lost(2)
+		t.Logf("%s: loss %.3f of the range a play with a quarter, %.3f with half", s.Name(), quarter, half)
+		if quarter > 0.95*half {
+			t.Errorf("%s: loss %.3f of the range a play with a quarter, %.3f with half", s.Name(), quarter, half)
+		}
+	}
+}
+
+// linearLoss plays against random linear costs from 0 to 1 at ε = 1, and returns the mean cost of a play.
+func linearLoss(t *testing.T, c Config, key byte) (mean float64) {
+	t.Helper()
+	machine, rng := open(t, c, mechanism(c, "blt", 1), key, false), rand.New(rand.NewPCG(uint64(key), 7))
+	n, oracle := c.Set.Dimension(), convex.NewLinearOracle(c.Set)
+	costs, gains, low, high := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range costs {
+		costs[i] = rng.Float64()
+		gains[i] = -costs[i]
+	}
+	oracle.Minimise(low, costs)
+	oracle.Minimise(high, gains)
+	least, most := floats.Dot(low, costs), floats.Dot(high, costs)
+	counted, made, total := operators.ByCount(machine), machine.Open(nil), int(c.Rounds)*c.Actions.Records
+	for play := range total {
+		d, cost := made[play%c.Actions.Records], 0.0
+		expected := (floats.Dot(d.Point, costs) - least) / (most - least)
+		mean += expected / float64(total)
+		if rng.Float64() < expected {
+			cost = 1
+		}
+		r := operators.Record{Key: strconv.AppendUint(nil, d.Index, 10), Event: event.Event{Numbers: []float64{cost}}}
+		r.Identity.Offset = int64(play)
+		if next := counted.Add(nil, r); len(next) > 0 {
+			made = next
+		}
+	}
+	return mean
 }

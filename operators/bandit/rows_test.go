@@ -150,21 +150,23 @@ func TestNoisyOCO(t *testing.T) {
 func TestActionsOfARoundHaveOneCentre(t *testing.T) {
 	for _, c := range kinds(t) {
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
+		counted := operators.ByCount(machine)
 		made := machine.Open(nil)
 		last := []float64(nil)
 		for i, e := range optest.Feedback(60, -2, 3) {
 			if len(made) > 0 {
-				centre := append([]float64(nil), made[0].Extras[0].Numbers...)
 				step, _ := c.episodeOf(made[0].Step + 1)
+				centre := make([]float64, c.Set.Dimension())
+				machine.params.Episodes[step].surrounded(centre, machine.middle, made[0].Extras[0].Numbers)
 				for _, d := range made {
 					off := floats.Distance(d.Point, centre, 2)
-					if math.Abs(off-machine.plan.Episodes[step].Smoothing) > 1e-9 {
+					if math.Abs(off-machine.params.Episodes[step].Smoothing) > 1e-9 {
 						t.Fatalf("%+v, play %d: %g from its centre", c, d.Index, off)
 					}
 				}
 				last = centre
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
+			made = counted.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
 		}
 		first := make([]float64, len(last))
 		c.Set.Start(first)
@@ -184,6 +186,7 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 		n, all := c.Set.Dimension(), [2][][]float64{}
 		for run := range all {
 			machine := open(t, c, m, 1, true)
+			counted := operators.ByCount(machine)
 			machine.baseline.bound = 0
 			machine.Open(nil)
 			for i, e := range optest.Feedback(60, -2, 3) {
@@ -192,7 +195,7 @@ func TestNeighboursDifferInOneContribution(t *testing.T) {
 				} else if i == changed {
 					e = event.Event{Numbers: []float64{-1e9}}
 				}
-				if made := machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e}); len(made) > 0 {
+				if made := counted.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e}); len(made) > 0 {
 					all[run] = append(all[run], append([]float64(nil), machine.Stream.Sum(0)...))
 				}
 			}
@@ -319,6 +322,7 @@ func TestDecayFollowsAChange(t *testing.T) {
 	after := func(m mechanisms.Config) (lost float64) {
 		for seed := range seeds {
 			machine := open(t, c, m, byte(seed+1), false)
+			counted := operators.ByCount(machine)
 			made := machine.Open(nil)
 			for play := range total {
 				d := made[play%c.Actions.Records]
@@ -333,7 +337,7 @@ func TestDecayFollowsAChange(t *testing.T) {
 					Event: event.Event{Numbers: []float64{0.5 + slope*d.Point[0]}},
 				}
 				r.Identity.Offset = int64(play)
-				if next := machine.Add(nil, r); len(next) > 0 {
+				if next := counted.Add(nil, r); len(next) > 0 {
 					made = next
 				}
 			}

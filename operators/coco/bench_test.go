@@ -67,6 +67,7 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 func benchmark(b *testing.B, m *Machine) {
+	counted := operators.ByCount(m)
 	rng := rand.New(rand.NewPCG(1, 1))
 	events := make([]event.Event, 64)
 	for i := range events {
@@ -76,7 +77,7 @@ func benchmark(b *testing.B, m *Machine) {
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = m.Add(dst[:0], record(i, events[i%len(events)]))
+		dst = counted.Add(dst[:0], record(i, events[i%len(events)]))
 		i++
 	}
 }
@@ -105,6 +106,7 @@ func grown(b *testing.B, set convex.Set, first string, steps int) (u *local, sum
 	mechanism := mechanism(c, 1024, 64)
 	mechanism.Name = "blt"
 	m := open(b, c, mechanism, 1)
+	counted := operators.ByCount(m)
 	rng := rand.New(rand.NewPCG(1, 2))
 	mean, cost := make([]float64, set.Dimension()), make([]float64, set.Dimension())
 	for i := range mean {
@@ -114,7 +116,7 @@ func grown(b *testing.B, set convex.Set, first string, steps int) (u *local, sum
 		for i := range cost {
 			cost[i] = mean[i] + 0.3*rng.NormFloat64()
 		}
-		if len(m.Add(nil, record(k, linear(cost)))) > 0 {
+		if len(counted.Add(nil, record(k, linear(cost)))) > 0 {
 			sums = append(sums, slices.Clone(m.Stream.Sum(0)))
 		}
 	}

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 
-	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/operators/coco/band"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
 )
@@ -21,7 +20,6 @@ const (
 	OGD = "ogd"
 
 	Proved = "proved" // the constants with a proof: C_1 = 10(ρ²G + ρE), SPEC.md §11
-	Paper  = "paper"  // the constants of Config.Printed, without a proof
 	// Search uses no constants: each step moves towards the linear minimiser as far as this lowers Ĵ_t, SPEC.md §6.1.
 	// No regret bound is proved.
 	Search = "search"
@@ -34,7 +32,7 @@ const (
 // decisions. Privacy depends only on the stream.
 type Config struct {
 	Update    string     // Projection, LLO or OGD. Required.
-	Constants string     // Proved or Search; Paper needs Printed. Required for LLO, not read otherwise.
+	Constants string     // Proved or Search. Required for LLO, not read otherwise.
 	First     string     // Spread or, only with Search, Vertex. Empty means Spread.
 	Loss      loss.Loss  // Required.
 	Set       convex.Set // Required. LLO needs a polytope.
@@ -51,25 +49,13 @@ type Config struct {
 	WeightMax   float64 // largest weight; 0: 1 or, except for squared, the larger Clip/FeaturesMax
 	LabelMax    float64 // Y, the largest |y|, read only for the squared loss
 
-	Band Band // the band around predictions; zero: none
+	Band band.Settings // the band around predictions; zero: none
 
 	Rounds    uint64  // T, the number of steps that the noise bound E covers. Required for LLO with Proved constants.
 	Failure   float64 // β, the probability that a step up to T breaks the noise bound, in (0, 1). Required for LLO.
 	EmitEvery uint64  // k ≥ 1: every k-th step has a decision. Required.
 
 	StartPoint *operators.Decision // published decision where a stream with a memory starts; nil: none
-
-	Printed Printed // constants of a paper, for comparisons; nil in every service
-}
-
-// Printed returns constants as a paper prints them.
-type Printed interface {
-	// NoiseTerm returns C_W of llo under a mechanism. The plan of a stream stores it.
-	NoiseTerm(c Config, m mechanisms.Config) (float64, error)
-	// Reach returns C_1 of llo for ρ, G, B and C_W.
-	Reach(ratio, gradient, batch, noise float64) float64
-	// Scale returns the value of mechanisms.Config.Printed for mechanisms whose name ends in -paper.
-	Scale(c Config, m mechanisms.Config) func(levels int) *big.Float
 }
 
 const minConvexity, maxConvexity = 1e-12, 1e12
@@ -107,7 +93,10 @@ func (c Config) Validate() error {
 	if c.First != "" && c.First != Spread && (c.First != Vertex || c.Update != LLO || c.Constants != Search) {
 		fail("first %q: not spread, nor vertex of llo with constants search", c.First)
 	}
-	errs = append(errs, c.validateBand()...)
+	errs = append(errs, c.Band.Validate(c.Loss, c.FeaturesMax)...)
+	if c.Band.Level > 0 && !c.remembers() {
+		fail("band: update %s: only projection, and llo with constants search, have one", c.Update)
+	}
 	switch {
 	case c.Update == LLO:
 		errs = append(errs, c.validateLocal()...)
@@ -131,7 +120,7 @@ func (c Config) validateLocal() []error {
 				c.Set.Name()))
 		}
 	}
-	if c.Constants != Proved && c.Constants != Search && (c.Constants != Paper || c.Printed == nil) {
+	if c.Constants != Proved && c.Constants != Search {
 		errs = append(errs, fmt.Errorf("coco: constants %q: not one of proved, search", c.Constants))
 	}
 	if c.Constants == Proved && c.Rounds == 0 {
@@ -143,11 +132,20 @@ func (c Config) validateLocal() []error {
 	return errs
 }
 
-// remembers reports whether the update can learn from sums that decay. Projection and searched steps can. The proofs
-// about llo's constants hold only for sums that do not decay.
+// remembers reports whether the update can learn from sums that decay, and have a band. Projection and searched steps
+// can. The proofs about llo's constants hold only for sums that do not decay.
 func (c Config) remembers() bool {
 	return c.Update == Projection || c.searches()
 }
+
+// marks returns the number of columns of a contribution that belong to the band.
+func (c Config) marks() int { return c.Band.Marks(c.Loss) }
+
+// rule returns the constants of the band.
+func (c Config) rule() band.Rule { return band.NewRule(c.Band, c.Loss, c.reach()) }
+
+// reach returns R·X, the largest |⟨a, x⟩|.
+func (c Config) reach() float64 { return float64(c.Set.MaxNorm() * c.FeaturesMax) }
 
 // searches reports whether the update takes searched steps.
 func (c Config) searches() bool { return c.Update == LLO && c.Constants == Search }

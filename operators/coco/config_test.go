@@ -2,14 +2,12 @@ package coco
 
 import (
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 	"testing"
 
-	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
-	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 )
 
 func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
@@ -63,35 +61,20 @@ func TestDerivedConstants(t *testing.T) {
 	near("β/T of projection", c.StepFailure(), 0)
 	c.Update = LLO
 
-	const batch, lambda, bound, cw = 3, 7, 11, 13
+	const batch, lambda, bound = 3, 7, 11
 	o := &objective{convexity: 0.5 * batch, start: lambda, scope: protection.Window{Steps: 8}}
-	k := newConstants(c, o, 2, batch, bound, cw)
+	k := newConstants(c, o, 2, batch, bound)
 	near("α", k.alpha, 1.0/8)
 	near("µB·C_0", k.anchor, 1.5*100)
 	near("C_1", k.reach, 10*(4*3*g+2*bound))
 	near("b_5", k.curvature(5), 1.5*105+lambda)
 	near("r_1", k.radius(1), 2*3*g/(1.5*101+lambda))
 	near("r_5", k.radius(5), math.Sqrt2*k.reach/(1.5*104+lambda)+2*3*g/(1.5*105+lambda))
-	c.Constants, c.Printed = Paper, product{}
-	near("C_1 as printed", newConstants(c, o, 2, batch, bound, cw).reach, 2*g*batch*cw)
-}
-
-// product is a Printed of no paper. Its C_1 is the product of everything that C_1 may depend on, and its C_W is 7.
-type product struct{}
-
-func (product) NoiseTerm(Config, mechanisms.Config) (float64, error) { return 7, nil }
-
-func (product) Reach(ratio, gradient, batch, noise float64) float64 {
-	return ratio * gradient * batch * noise
-}
-
-func (product) Scale(Config, mechanisms.Config) func(int) *big.Float {
-	return func(levels int) *big.Float { return big.NewFloat(float64(levels)) }
 }
 
 // TestEverySetOfTheProductIsUsable checks which pairs of set and update the settings allow.
 func TestEverySetOfTheProductIsUsable(t *testing.T) {
-	for _, set := range convex.Names() {
+	for _, set := range catalogue.Names() {
 		for _, update := range []string{Projection, LLO, OGD} {
 			c := sample(t, set, 4)
 			c.Update, c.Constants = update, Search
@@ -109,8 +92,7 @@ func TestEverySetOfTheProductIsUsable(t *testing.T) {
 func TestVerticesAreSearched(t *testing.T) {
 	c := sample(t, "vertices", 3)
 	c.Update = LLO
-	c.Printed = product{}
-	for _, constants := range []string{Proved, Paper, Search} {
+	for _, constants := range []string{Proved, Search} {
 		c.Constants = constants
 		if err := c.Validate(); (err == nil) != (constants == Search) {
 			t.Errorf("%s: %v", constants, err)

@@ -8,7 +8,7 @@ import (
 
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
-	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/loss"
 	"oriel/operators/optest"
 	"oriel/schemas/event"
@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	row := 0
 	for _, update := range []string{Projection, LLO, OGD} {
-		for _, set := range convex.Names() {
+		for _, set := range catalogue.Names() {
 			by := slices.Contains(byOracle, set)
 			if update == LLO && set == "l2-ball" || update != LLO && by {
 				continue

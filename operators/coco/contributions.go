@@ -1,13 +1,17 @@
 package coco
 
 import (
+	"slices"
+
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
+	"oriel/mechanisms/lattice"
 	"oriel/operators/convex"
+	"oriel/operators/description"
 	"oriel/operators/loss"
 )
 
-// These are the rules by which contributions are bounded. A plan stores its rule, so that a deployment keeps the rule
+// These are the rules by which contributions are bounded. Params store their rule, so that a deployment keeps the rule
 // it was opened with.
 const (
 	// Gradients are in a ball of the clip's radius around zero: sensitivity 2L, or L against the null event.
@@ -16,7 +20,7 @@ const (
 	ruleNorm   = 2 // contributions are in a ball around zero whose radius is the loss's longest gradient
 )
 
-// Contributions is the part of a plan that bounds contributions.
+// Contributions is the part of params that bounds contributions.
 type Contributions struct {
 	Rule   uint8
 	Pull   float64 // the ball's centre at the decision x is Pull·x + Offset, projected to the set's tangent space
@@ -29,9 +33,6 @@ type Contributions struct {
 // because the stream clips contributions to the ball. Contributions of events within the public bounds are in the ball
 // already (loss/PROOF.md).
 func (c Config) contributions(m mechanisms.Config) Contributions {
-	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
-		return Contributions{}
-	}
 	b := loss.Bounds{
 		Decision: c.Set.MaxNorm(), Dimension: c.Set.Dimension(), Clip: c.Clip,
 		Features: c.FeaturesMax, Weight: c.weight(), Label: c.LabelMax,
@@ -51,18 +52,14 @@ func (c Config) contributions(m mechanisms.Config) Contributions {
 	return Contributions{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
 }
 
-// knowsMore reports whether the set's tangent space can be computed and is smaller than its coarse tangent space.
-func (c Config) knowsMore() bool {
-	whole, err := convex.NewTangent(c.Set)
-	return err == nil && whole.Dimension() < convex.CoarseTangent(c.Set).Dimension()
-}
-
-// tangent returns the space to which contributions are projected.
-func (p Params) tangent(s convex.Set) (convex.Tangent, error) {
-	if p.FullTangent {
-		return convex.NewTangent(s)
+// tangent returns the space to which contributions are projected: the tangent space of the set, or a coarser one if a
+// projection to it would be too expensive for each event.
+func (c Config) tangent() convex.Tangent {
+	coarse := convex.CoarseTangent(c.Set)
+	if whole, err := convex.NewTangent(c.Set); err == nil && whole.Dimension() < coarse.Dimension() {
+		return whole
 	}
-	return convex.CoarseTangent(s), nil
+	return coarse
 }
 
 // weight returns the largest weight for which contributions are bounded. It is WeightMax if set. Otherwise it is 1 or,
@@ -89,16 +86,9 @@ func (l Contributions) component(c Config) contribution.Component {
 	return contribution.Component{Size: n, Clip: c.Clip}
 }
 
-// contribution returns the contribution of a record under a plan: a gradient and, if there is a band, marks after it.
+// contribution returns the contribution of a record under params: a gradient and, if there is a band, marks after it.
 func (p Params) contribution(c Config) contribution.Contribution {
-	gradient := p.Contributions.component(c)
-	if p.Band == (Columns{}) {
-		return contribution.Contribution{Components: []contribution.Component{gradient}}
-	}
-	marks := contribution.Marks{Columns: p.Band.Number}.Component()
-	gradient.Name, gradient.Share = "gradient", gradientShare
-	marks.Name, marks.Share = "band", p.Band.Share
-	return contribution.Contribution{Components: []contribution.Component{gradient, marks}}
+	return p.Band.Beside(p.Contributions.component(c))
 }
 
 // entries returns how many numbers a record adds: the gradient in n dimensions and, under ruleCentre, the centre.
@@ -126,4 +116,19 @@ func (l Contributions) String() string {
 		return "the longest gradient that the loss has"
 	}
 	return "the clip"
+}
+
+// Costs describes the costs of the linear loss under new params. It returns nil for other losses.
+func (c operator) Costs() *description.Costs {
+	if _, linear := c.Loss.(loss.Linear); !linear {
+		return nil
+	}
+	n, tangent := c.Set.Dimension(), c.tangent()
+	ones := slices.Repeat([]float64{1}, n)
+	tangent.Project(ones)
+	costs := &description.Costs{Coordinates: n, Directions: tangent.Dimension(), Ones: lattice.Norm(ones)}
+	if _, err := convex.NewTangent(c.Set); err != nil {
+		costs.Reason = err.Error()
+	}
+	return costs
 }

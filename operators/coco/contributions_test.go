@@ -48,21 +48,20 @@ func TestSensitivityOfEachRule(t *testing.T) {
 		change func(*Config, *mechanisms.Config)
 		want   float64
 	}{
-		"logistic":          {none, 1.6173166},
-		"zero-out":          {zeroOut, 1 / (1 + math.Exp(-5))},
-		"users, zero-out":   {users, 1.6173166},
-		"constants printed": {func(c *Config, m *mechanisms.Config) { m.Name = "tree-gaussian-paper" }, 2},
-		"norm unknown":      {func(c *Config, _ *mechanisms.Config) { c.FeaturesMax = 0 }, 2},
-		"clip has no room":  {func(c *Config, _ *mechanisms.Config) { c.Clip = 0.5 }, 1},
-		"clip has room":     {func(c *Config, _ *mechanisms.Config) { c.Clip = 3 }, 3 * 1.6173166},
-		"weights known":     {func(c *Config, _ *mechanisms.Config) { c.Clip, c.WeightMax = 3, 1 }, 1.6173166},
-		"hinge":             {func(c *Config, _ *mechanisms.Config) { c.Loss = loss.Hinge{} }, 2},
-		"linear":            {func(c *Config, _ *mechanisms.Config) { c.Loss = loss.Linear{} }, 2},
-		"simplex":           {func(c *Config, _ *mechanisms.Config) { c.Set = mustSet(t, "simplex", 4, 1) }, 1.0991},
-		"box":               {func(c *Config, _ *mechanisms.Config) { c.Set = mustSet(t, "box", 4, 1) }, 1.2698},
-		"squared":           {squared(1), 6.4609},
-		"label unknown":     {squared(0), 200},
-		"regression":        {func(c *Config, _ *mechanisms.Config) { c.Loss = loss.Quantile{Tau: 0.7} }, 1.4},
+		"logistic":         {none, 1.6173166},
+		"zero-out":         {zeroOut, 1 / (1 + math.Exp(-5))},
+		"users, zero-out":  {users, 1.6173166},
+		"norm unknown":     {func(c *Config, _ *mechanisms.Config) { c.FeaturesMax = 0 }, 2},
+		"clip has no room": {func(c *Config, _ *mechanisms.Config) { c.Clip = 0.5 }, 1},
+		"clip has room":    {func(c *Config, _ *mechanisms.Config) { c.Clip = 3 }, 3 * 1.6173166},
+		"weights known":    {func(c *Config, _ *mechanisms.Config) { c.Clip, c.WeightMax = 3, 1 }, 1.6173166},
+		"hinge":            {func(c *Config, _ *mechanisms.Config) { c.Loss = loss.Hinge{} }, 2},
+		"linear":           {func(c *Config, _ *mechanisms.Config) { c.Loss = loss.Linear{} }, 2},
+		"simplex":          {func(c *Config, _ *mechanisms.Config) { c.Set = mustSet(t, "simplex", 4, 1) }, 1.0991},
+		"box":              {func(c *Config, _ *mechanisms.Config) { c.Set = mustSet(t, "box", 4, 1) }, 1.2698},
+		"squared":          {squared(1), 6.4609},
+		"label unknown":    {squared(0), 200},
+		"regression":       {func(c *Config, _ *mechanisms.Config) { c.Loss = loss.Quantile{Tau: 0.7} }, 1.4},
 		"threshold": {func(c *Config, _ *mechanisms.Config) {
 			c.Loss, c.Set = loss.Quantile{Tau: 0.7}, mustSet(t, "l2-ball", 1, 9)
 		}, 1},
@@ -74,9 +73,7 @@ func TestSensitivityOfEachRule(t *testing.T) {
 		c := logistic(t, 4)
 		m := mechanism(c, 16, 1)
 		x.change(&c, &m)
-		if m = sharpest(c, m); m.Name == "tree-gaussian-paper" {
-			m.Printed = product{}.Scale(c, m)
-		}
+		m = sharpest(c, m)
 		got := mechtest.Plan(t, m).Sensitivity(m)
 		if math.Abs(got-x.want) > 1e-4*x.want {
 			t.Errorf("%s: sensitivity %.7g, want %g", what, got, x.want)
@@ -113,13 +110,14 @@ func adversaries(rng *rand.Rand, n int) []operators.Record {
 
 // units returns the contribution of the next record, read from a sum without noise, and restores the machine.
 func units(t *testing.T, m *Machine, r operators.Record) []float64 {
+	counted := operators.ByCount(m)
 	t.Helper()
 	before := m.AppendState(nil)
 	from := append([]float64(nil), m.Stream.Sum(0)...)
 	if m.Stream.Step() == 0 {
 		clear(from)
 	}
-	m.Add(nil, r)
+	counted.Add(nil, r)
 	added := append([]float64(nil), m.Stream.Sum(0)...)
 	for i := range added {
 		added[i] -= from[i]
@@ -166,8 +164,9 @@ func TestContributionsAreWithinTheirSensitivity(t *testing.T) {
 							continue
 						}
 						one := quietPlan(t, c, m, plan) // a new machine, because the state of this one would be refused
+						countedOne := operators.ByCount(one)
 						copy(one.update.(*projected).x, x)
-						one.Add(nil, r)
+						countedOne.Add(nil, r)
 						contributions = append(contributions, append([]float64(nil), one.Stream.Sum(0)...))
 					}
 					for _, a := range contributions {
@@ -267,9 +266,9 @@ func TestRestoreRefusesADecisionOutsideTheSet(t *testing.T) {
 	}
 }
 
-// TestStoredPlansKeepTheirRule checks that the contribution follows the rule in a deployment's stored plan, and not the
-// rule of new plans.
-func TestStoredPlansKeepTheirRule(t *testing.T) {
+// TestStoredParamsKeepTheirRule checks that the contribution follows the rule in a deployment's stored params, and not
+// the rule of new params.
+func TestStoredParamsKeepTheirRule(t *testing.T) {
 	c := logistic(t, 4)
 	m := mechanism(c, 16, 1)
 	fresh := m
@@ -299,30 +298,30 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := New(c, p, stream); (err == nil) != (what == name) {
-				t.Errorf("a plan %s over a stream %s: %v", what, name, err)
+				t.Errorf("params %s over a stream %s: %v", what, name, err)
 			}
 		}
 	}
 	if err := (operator{Config: c}).Require(&fresh, []byte{9}); err == nil {
-		t.Error("a plan of another version is taken")
+		t.Error("params of another version are taken")
 	}
 }
 
-func TestPlanBytesOfContributions(t *testing.T) {
-	p := Params{CW: 1.5, Contributions: Contributions{Rule: ruleCentre, Pull: 0.25, Offset: 0, Radius: 0.75, Reach: 0.5}}
-	const golden = "02000000000000f83f01000000000000d03f0000000000000000000000000000e83f000000000000e03f"
+func TestParamsBytesOfContributions(t *testing.T) {
+	p := Params{Contributions: Contributions{Rule: ruleCentre, Pull: 0.25, Offset: 0, Radius: 0.75, Reach: 0.5}}
+	const golden = "0101000000000000d03f0000000000000000000000000000e83f000000000000e03f0000000000"
 	stored, err := p.AppendBinary(nil)
 	if err != nil || hex.EncodeToString(stored) != golden {
-		t.Fatalf("stored plan %x, %v, want %s", stored, err, golden)
+		t.Fatalf("stored params %x, %v, want %s", stored, err, golden)
 	}
 	if got, err := ParseParams(stored); err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("parsed %+v, %v", got, err)
 	}
 	for what, change := range map[string]func(b []byte){
-		"no rule": func(b []byte) { b[9] = 0 }, "a rule that there is not": func(b []byte) { b[9] = 3 },
-		"of the norm, with a centre": func(b []byte) { b[9] = 2 },
-		"reach above radius":         func(b []byte) { b[41] = 0x40 }, "negative radius": func(b []byte) { b[33] |= 0x80 },
-		"negative zero": func(b []byte) { b[25] = 0x80 },
+		"no rule": func(b []byte) { b[1] = 0 }, "a rule that there is not": func(b []byte) { b[1] = 3 },
+		"of the norm, with a centre": func(b []byte) { b[1] = 2 },
+		"reach above radius":         func(b []byte) { b[33] = 0x40 }, "negative radius": func(b []byte) { b[25] |= 0x80 },
+		"negative zero": func(b []byte) { b[17] = 0x80 },
 	} {
 		b := append([]byte(nil), stored...)
 		change(b)
@@ -335,10 +334,11 @@ func TestPlanBytesOfContributions(t *testing.T) {
 func TestAddWithACentreDoesNotAllocate(t *testing.T) {
 	c := logistic(t, 32)
 	machine := open(t, c, sharpest(c, mechanism(c, 1024, 1)), 1)
+	counted := operators.ByCount(machine)
 	e := event.Event{Vector: event.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
 	dst := make([]operators.Decision, 0, 1)
 	i := 0
-	if n := testing.AllocsPerRun(200, func() { dst = machine.Add(dst[:0], record(i, e)); i++ }); n != 0 {
+	if n := testing.AllocsPerRun(200, func() { dst = counted.Add(dst[:0], record(i, e)); i++ }); n != 0 {
 		t.Errorf("%g allocations, want 0", n)
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/operators"
-	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
+	"oriel/operators/setting"
 )
 
 // TestNormsOfCosts checks that projected costs from the range are never longer than Longest, even if all are ends of
 // the range. Uniform costs must have the root mean square Usual, within 6.11 standard errors of the mean of squares.
 func TestNormsOfCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
-	for _, set := range convex.Names() {
-		for _, r := range []operators.Range{{Low: 0, High: 1}, {Low: -3, High: -1}, {Low: -2, High: 2}} {
+	for _, set := range catalogue.Names() {
+		for _, r := range []setting.Range{{Low: 0, High: 1}, {Low: -3, High: -1}, {Low: -2, High: 2}} {
 			c := sample(t, set, 16)
 			costs := operator{Config: c}.Costs()
 			if costs == nil || costs.Reason != "" {

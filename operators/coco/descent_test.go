@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
+	"oriel/operators"
 	"oriel/operators/convex"
 )
 
@@ -43,14 +44,16 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 				return next
 			}
 			noisy, exact := open(t, c, m, 1), quiet(t, c, m)
+			countedNoisy := operators.ByCount(noisy)
+			countedExact := operators.ByCount(exact)
 			costs, x, offset := newAdversary(5, s.n, c.Clip), slices.Clone(exact.update.point()), 0
 			for step := 1; step <= 400; step++ {
 				before := slices.Clone(noisy.update.point())
 				sum := make([]float64, s.n)
 				for range s.batch {
 					v := costs.cost(x)
-					noisy.Add(nil, record(offset, linear(v)))
-					exact.Add(nil, record(offset, linear(v)))
+					countedNoisy.Add(nil, record(offset, linear(v)))
+					countedExact.Add(nil, record(offset, linear(v)))
 					offset++
 					mustTangent(t, c.Set).Project(v)
 					for i := range v {
@@ -76,11 +79,12 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 		c := sample(t, "l2-ball", 3)
 		c.Set, c.OwnConvexity, c.StartRegularizer, c.Update = mustSet(t, "l2-ball", 3, 1e6), own, 4, OGD
 		m := open(t, c, mechanism(c, 0, 2), 3)
+		counted := operators.ByCount(m)
 		costs, sum, decisions := newAdversary(6, 3, 1), make([]float64, 3), make([]float64, 3)
 		for step := 1; step <= 300; step++ {
 			x := slices.Clone(m.update.point())
-			m.Add(nil, record(2*step, linear(costs.cost(x))))
-			m.Add(nil, record(2*step+1, linear(costs.cost(x))))
+			counted.Add(nil, record(2*step, linear(costs.cost(x))))
+			counted.Add(nil, record(2*step+1, linear(costs.cost(x))))
 			want := make([]float64, 3)
 			for i, y := range m.Stream.Sum(0) {
 				sum[i] += y
@@ -120,6 +124,7 @@ func fixedCosts(seed uint64, steps, n int, clip float64) [][]float64 {
 // regretOf plays linear losses with the public regulariser, in steps of batch events, and returns the regret relative
 // to the best fixed point.
 func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) float64 {
+	counted := operators.ByCount(m)
 	t.Helper()
 	n, events := c.Set.Dimension(), float64(len(costs))
 	paid, sum := 0.0, make([]float64, n)
@@ -129,7 +134,7 @@ func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) 
 		for i := range v {
 			sum[i] += v[i]
 		}
-		m.Add(nil, record(offset, linear(v)))
+		counted.Add(nil, record(offset, linear(v)))
 	}
 	if want := uint64(len(costs) / batch); m.Steps() != want {
 		t.Fatalf("%d steps, want %d", m.Steps(), want)

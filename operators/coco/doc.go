@@ -32,8 +32,8 @@
 //
 // With a Band a contribution has one or two columns after the gradient. They count events outside the band that was
 // public before their step. They are a component of their own, with a share of the budget. The band follows the noisy
-// count (band.go; PROOF.md, claims 5 and 6). A stream that continues from an earlier stream's decision starts with the
-// first band again.
+// count (package band; PROOF.md, claims 5 and 6). A stream that continues from an earlier stream's decision starts with
+// the first band again.
 //
 // Guarantee: PROOF.md. Decisions are post-processing of the private sum, so they have its guarantee. Constants change
 // only regret. A step costs one projection or one linear minimisation and O(n) other operations, and does not allocate.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest"
+	"oriel/operators"
 	"oriel/operators/optest"
 )
 
@@ -23,16 +24,18 @@ func FuzzRestore(f *testing.F) {
 	}
 	for _, llo := range []bool{false, true} {
 		machine := restorable(f, llo)
+		counted := operators.ByCount(machine)
 		f.Add(llo, machine.AppendState(nil))
 		for i := range 3 {
-			machine.Add(nil, record(i, linear([]float64{1, -1})))
+			counted.Add(nil, record(i, linear([]float64{1, -1})))
 		}
 		f.Add(llo, machine.AppendState(nil))
 	}
 	f.Fuzz(func(t *testing.T, llo bool, state []byte) {
 		machine := restorable(t, llo)
+		counted := operators.ByCount(machine)
 		if optest.Restores(t, machine, state) {
-			machine.Add(nil, record(0, linear([]float64{1, 0})))
+			counted.Add(nil, record(0, linear([]float64{1, 0})))
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/coco"
-	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/loss"
 	"oriel/schemas/event"
 )
@@ -18,7 +18,7 @@ import (
 // Example learns in the unit ball from a stream of two-dimensional logistic events, in steps of two, under window (1,
 // 1e-6)-DP.
 func Example() {
-	set, _ := convex.Parse(convex.Spec{Name: "l2-ball", Dimension: 2, Radius: 1})
+	set, _ := catalogue.Parse(catalogue.Spec{Name: "l2-ball", Dimension: 2, Radius: 1})
 	logistic, _ := loss.Parse("logistic", 0)
 	operator := coco.Config{
 		Update: coco.Projection, Loss: logistic, Set: set, Clip: 1, StrongConvexity: 1e-3, EmitEvery: 1,
@@ -39,10 +39,11 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
+	counted := operators.ByCount(machine)
 	for offset := range 4 {
 		event := event.Event{Vector: event.Vector{Values: []float64{0.6, 0.8}}, Label: 1, Weight: 1}
 		record := operators.Record{Identity: noise.Identity{Offset: int64(offset)}, Event: event}
-		for _, d := range machine.Add(nil, record) {
+		for _, d := range counted.Add(nil, record) {
 			fmt.Println("decision", d.Index, "of dimension", len(d.Point), "after event", offset)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/windowtree"
@@ -57,16 +58,18 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := New(c, mustPlan(t, c, m), stream)
+	machine, err := New(c, mustParams(t, c, m), stream)
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	start, observer := machine.AppendState(nil), law.Observe()
 	var decisions []operators.Decision
 	for run := range uint64(auditRuns) {
 		if err := machine.Restore(start); err != nil {
 			t.Fatal(err)
 		}
+		stream.Rekey([32]byte{byte(run), byte(run >> 8), 1})
 		coin := audit.Coin([32]byte{8}, run)
 		for now := uint64(1); now <= k.Releases; now++ {
 			for place := range m.Batch {
@@ -80,7 +83,7 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 						r.Event.Label = -1
 					}
 				}
-				decisions = machine.Add(decisions[:0], r)
+				decisions = counted.Add(decisions[:0], r)
 			}
 			observer.Release(stream.Sum(0))
 		}
@@ -120,10 +123,10 @@ type weighted struct {
 	weight *float64
 }
 
-func (w weighted) Add(dst []float64, v []int64, chain *noise.Chain) {
-	heavy := make([]int64, len(v))
+func (w weighted) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
+	heavy := make([]lattice.Int128, len(v))
 	for i, x := range v {
-		heavy[i] = int64(*w.weight * float64(x))
+		heavy[i] = lattice.Int128{}.AddInt64(int64(*w.weight * float64(int64(x.Lo))))
 	}
 	w.Sum.Add(dst, heavy, chain)
 }

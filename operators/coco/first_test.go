@@ -9,12 +9,13 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 )
 
 // TestFirstIsAVertex checks that x_1 of First = Vertex is a vertex of each polytope: no point of the set is farther in
 // its direction. The reference model and the score must start there, too.
 func TestFirstIsAVertex(t *testing.T) {
-	for _, set := range convex.Names() {
+	for _, set := range catalogue.Names() {
 		if set == "l2-ball" {
 			continue
 		}
@@ -36,11 +37,11 @@ func TestFirstIsAVertex(t *testing.T) {
 				break
 			}
 		}
-		plan, err := Params{}.AppendBinary(nil)
+		params, err := Params{}.AppendBinary(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := operator{Config: c, terms: mechtest.Config(1).Terms}.ReferenceModel(plan)
+		made, err := operator{Config: c, terms: mechtest.Config(1).Terms}.ReferenceModel(params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestFewVerticesAfterAVertex(t *testing.T) {
 	for _, first := range []string{Spread, Vertex} {
 		c := sample(t, "box", 1)
 		c.Update, c.Constants, c.Set, c.First = LLO, Search, square(t, 8), first
-		u, err := newLocal(c, &objective{convexity: 0.01, start: 100, scope: protection.Window{Steps: 8}}, 1, 0, 0)
+		u, err := newLocal(c, &objective{convexity: 0.01, start: 100, scope: protection.Window{Steps: 8}}, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,9 +89,9 @@ func TestFewVerticesAfterAVertex(t *testing.T) {
 // bound of proved constants needs the point of least norm as x_1.
 func TestOnlyASearchedStepBeginsAtAVertex(t *testing.T) {
 	for _, update := range []string{Projection, LLO, OGD} {
-		for _, constants := range []string{Proved, Paper, Search} {
+		for _, constants := range []string{Proved, Search} {
 			c := sample(t, "simplex", 4)
-			c.Update, c.Constants, c.First, c.Printed = update, constants, Vertex, product{}
+			c.Update, c.Constants, c.First = update, constants, Vertex
 			if err := c.Validate(); (err == nil) != (update == LLO && constants == Search) {
 				t.Errorf("%s, %s: %v", update, constants, err)
 			}

@@ -14,7 +14,9 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
+	"oriel/operators"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 )
 
 // roads is an acyclic graph of 40 vertices and 300 edges, most of them short.
@@ -34,7 +36,7 @@ func roads(t testing.TB, seed uint64) convex.Set {
 		from := rng.IntN(39)
 		add(from, from+1+rng.IntN(min(12, 39-from)))
 	}
-	s, err := convex.Parse(convex.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
+	s, err := catalogue.Parse(catalogue.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +52,7 @@ type world struct {
 // drive feeds a machine the costs of a world. It returns mean costs: of the decisions, of the cheapest path at each
 // step, and of the set's start.
 func drive(m *Machine, s convex.Set, w world, steps int, seed uint64) (cost, least, start float64) {
+	counted := operators.ByCount(m)
 	rng, n := rand.New(rand.NewPCG(seed, 7)), s.Dimension()
 	linearOracle := convex.NewLinearOracle(s)
 	now, path, first := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -64,14 +67,14 @@ func drive(m *Machine, s convex.Set, w world, steps int, seed uint64) (cost, lea
 		cost += floats.Dot(m.update.point(), now) / float64(steps)
 		least += floats.Dot(path, now) / float64(steps)
 		start += floats.Dot(first, now) / float64(steps)
-		m.Add(nil, record(step, linear(v)))
+		counted.Add(nil, record(step, linear(v)))
 	}
 	return cost, least, start
 }
 
 // private returns a machine with searched steps over roads at ε, with a memory or, if memory is 0, a window of 1024.
-// The clip is the root mean square of uniform costs in [0, 1], after the projection to the tangent space if fullTangent
-// is set. λ_0 is start times the clip.
+// The clip is the root mean square of uniform costs in [0, 1], after the projection to the tangent space if full is
+// set. λ_0 is start times the clip.
 func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, full bool, start float64, key byte) *Machine {
 	t.Helper()
 	c := sample(t, "box", 1)
@@ -89,11 +92,12 @@ func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, full bo
 	if memory > 0 {
 		m.Scope = protection.Decay{Steps: memory}
 	}
-	p := mustPlan(t, c, m)
-	p.FullTangent = full
-	machine, err := New(c, p, mechtest.Open(t, m, [32]byte{key}))
+	machine, err := New(c, mustParams(t, c, m), mechtest.Open(t, m, [32]byte{key}))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !full {
+		machine.tangent = everyDirection(t, s.Dimension())
 	}
 	return machine
 }

@@ -18,6 +18,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/loss"
 	"oriel/schemas/event"
 )
@@ -41,7 +42,7 @@ var (
 
 func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	t.Helper()
-	spec := convex.Spec{Name: name, Dimension: n, Radius: radius}
+	spec := catalogue.Spec{Name: name, Dimension: n, Radius: radius}
 	switch name {
 	case "subsets", "subsets-at-most":
 		spec.Pick = max(1, n/2)
@@ -75,7 +76,7 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	case "flow":
 		spec.Edges = slices.Repeat([]string{"s>t"}, n)
 	}
-	s, err := convex.Parse(spec)
+	s, err := catalogue.Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func openPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Calib
 // newMachine returns a machine over a stream of m.
 func newMachine(t testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
 	t.Helper()
-	machine, err := New(c, mustPlan(t, c, m), stream)
+	machine, err := New(c, mustParams(t, c, m), stream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,20 +138,20 @@ func quiet(t testing.TB, c Config, m mechanisms.Config) *Machine {
 
 func quietPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Calibration) *Machine {
 	t.Helper()
-	machine, err := build(c, mustPlan(t, c, m), mechtest.Planted(t, m, plan, mechtest.Zero{}), 0)
+	machine, err := build(c, mustParams(t, c, m), mechtest.Planted(t, m, plan, mechtest.Zero{}), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return machine
 }
 
-func mustPlan(t testing.TB, c Config, m mechanisms.Config) Params {
+func mustParams(t testing.TB, c Config, m mechanisms.Config) Params {
 	t.Helper()
-	plan, err := c.NewParams(m)
+	params, err := c.NewParams(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan
+	return params
 }
 
 func record(offset int, e event.Event) operators.Record {

@@ -2,8 +2,10 @@ package coco
 
 import (
 	"fmt"
+	"math"
 
 	"oriel/operators/convex"
+	"oriel/operators/convex/oracle"
 )
 
 // local is Algorithm 2: in each step the local oracle makes one move along ∇Ĵ_t(x_t), where Ĵ_t has the anchor
@@ -15,26 +17,26 @@ type local struct {
 	oracle    convex.LocalOracle
 	first     []float64      // x_1, the first decision
 	slope     []float64      // c, the gradient of Ĵ_t at x_t
-	search    *convex.Search // the steps of SPEC.md §6.1; nil unless constants are search
+	search    *oracle.Search // the steps of SPEC.md §6.1; nil unless constants are search
 }
 
-func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, error) {
-	oracle, err := newOracle(c)
+func newLocal(c Config, o *objective, batch uint64, bound float64) (*local, error) {
+	moves, err := newOracle(c)
 	if err != nil {
 		return nil, fmt.Errorf("coco: update llo: %w", err)
 	}
 	u := &local{
 		objective: o,
 		set:       c.Set,
-		constants: newConstants(c, o, oracle.Ratio(), batch, bound, cw),
-		oracle:    oracle,
+		constants: newConstants(c, o, moves.Ratio(), batch, bound),
+		oracle:    moves,
 		first:     make([]float64, c.Set.Dimension()),
 		slope:     make([]float64, c.Set.Dimension()),
 	}
-	copy(u.first, oracle.Point())
+	copy(u.first, moves.Point())
 	if c.Constants == Search {
 		u.constants.anchor = 0
-		u.search = convex.NewSearch(c.Set, oracle)
+		u.search = oracle.NewSearch(c.Set, moves)
 	}
 	return u, nil
 }
@@ -64,14 +66,14 @@ func (c Config) start(dst []float64, past Inherited) {
 	c.Set.Start(dst)
 	switch {
 	case c.Update == LLO && (c.First == Vertex || past.Point != nil):
-		oracle, err := newOracle(c)
+		moves, err := newOracle(c)
 		if err != nil {
 			panic("BUG: coco: the oracle of a set that was not validated: " + err.Error())
 		}
 		if past.Point != nil {
-			convex.Begin(c.Set, oracle, past.Point)
+			oracle.Begin(c.Set, moves, past.Point)
 		}
-		copy(dst, oracle.Point())
+		copy(dst, moves.Point())
 	default:
 		copy(dst, past.Point)
 	}
@@ -95,10 +97,49 @@ func (u *local) step(t uint64, sum []float64) {
 }
 
 // begin moves the oracle to a point of the set.
-func (u *local) begin(x []float64) { convex.Begin(u.set, u.oracle, x) }
+func (u *local) begin(x []float64) { oracle.Begin(u.set, u.oracle, x) }
 
 func (u *local) AppendState(dst []byte) []byte { return u.oracle.AppendState(dst) }
 
 func (u *local) StateLen() int { return u.oracle.StateLen() }
 
 func (u *local) Restore(state []byte) error { return u.oracle.Restore(state) }
+
+// constants holds the constants of Algorithm 2 for a step of B events. They are computed with +, −, ·, / and square
+// roots only, so that they are equal on every machine. ε_t = C_1²/b_t appears only in √(2ε_t/b_t) = √2·C_1/b_t.
+type constants struct {
+	alpha     float64 // the step length α = 1/(2ρ²)
+	anchor    float64 // µB·C_0 with C_0 = 25ρ², the strength of the anchor at x_1
+	gradient  float64 // BG, the bound on the gradient of a step
+	reach     float64 // C_1, which bounds the error ε_t = C_1²/b_t
+	objective *objective
+}
+
+// newConstants computes the constants from ρ = ratio, B = batch and E = bound. C_1 = 10(ρ²·BG + ρE) is proved for any B
+// (SPEC.md §11 with a step as the round).
+func newConstants(c Config, o *objective, ratio float64, batch uint64, bound float64) constants {
+	square := float64(ratio * ratio)
+	gradient := float64(float64(batch) * c.GradientBound())
+	return constants{
+		alpha:     1 / (2 * square),
+		anchor:    float64(o.convexity * 25 * square),
+		gradient:  gradient,
+		reach:     float64(10 * (float64(square*gradient) + float64(ratio*bound))),
+		objective: o,
+	}
+}
+
+// curvature returns b_t = µB(t + C_0) + λ_0, the strong convexity of Ĵ_t including its anchor at x_1. λ_0 has the
+// effect of a larger C_0.
+func (k *constants) curvature(t uint64) float64 { return k.objective.curvature(t) + k.anchor }
+
+// radius returns r_t = √(2ε_{t−1}/b_{t−1}) + 2BG/b_t, without the first term at t = 1. The paper prints t as the index
+// in the first term. The index must be t−1, because the proof bounds |x_t − z_t| by the error ε_{t−1} that step t−1 has
+// left.
+func (k *constants) radius(t uint64) float64 {
+	r := 2 * k.gradient / k.curvature(t)
+	if t > 1 {
+		r += float64(math.Sqrt(2)*k.reach) / k.curvature(t-1)
+	}
+	return r
+}

@@ -6,7 +6,9 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/coco/band"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
 	"oriel/schemas/decision"
@@ -29,7 +31,7 @@ type Machine struct {
 	objective *objective
 	update    update
 	means     *operators.Means // nil: decisions follow the newest sums
-	band      *band            // nil if there is none
+	band      *band.Band       // nil if there is none
 	columns   int              // number of columns of a contribution that belong to the band
 	members   *members
 	extras    []decision.ExtraValue
@@ -39,22 +41,35 @@ type Machine struct {
 
 var _ operators.Machine = (*Machine)(nil)
 
+// members are those of a lifetime promise and, if there is a band, its members.
+type members struct {
+	operators.Members
+	band band.Members
+}
+
+func (c Config) members(t protection.Terms) *members {
+	m := &members{}
+	m.Lifetime(t)
+	if c.Band.Level > 0 {
+		rule := c.rule()
+		m.band = rule.Declare(&m.Members)
+	}
+	return m
+}
+
 // New returns the machine at step 0 over a stream of the set's dimension. It takes ownership of the stream.
 func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return nil, err
 	}
-	if (c.Band.Level > 0) != (p.Band != Columns{}) || p.Band.Number != c.bandColumns() {
-		return nil, fmt.Errorf("coco: params: %d columns of a band, the settings have %d", p.Band.Number, c.bandColumns())
+	if (c.Band.Level > 0) != (p.Band != band.Columns{}) || p.Band.Number != c.marks() {
+		return nil, fmt.Errorf("coco: params: %d columns of a band, the settings have %d", p.Band.Number, c.marks())
 	}
-	if n := c.Set.Dimension() + c.bandColumns(); stream.Dimension() != n || stream.Components() != p.components() {
+	if n := c.Set.Dimension() + c.marks(); stream.Dimension() != n || stream.Components() != p.Band.Components() {
 		return nil, fmt.Errorf("coco: dimension %d: the stream has %d, in %d components", n, stream.Dimension(),
 			stream.Components())
 	}
-	if p.Means && !c.searches() {
-		return nil, fmt.Errorf("coco: params: means of sums: only llo with constants search follows them, not update %s", c.Update)
-	}
-	if want := p.Contributions.entries(c.Set.Dimension()) + c.bandColumns(); len(stream.Scratch()) != want {
+	if want := p.Contributions.entries(c.Set.Dimension()) + c.marks(); len(stream.Scratch()) != want {
 		return nil, fmt.Errorf("coco: params: contributions of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
 	if stream.PerStep() != (c.Update == OGD) {
@@ -91,13 +106,9 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	if c.OwnConvexity && c.Update != OGD {
 		o.decisions = make([]float64, n)
 	}
-	tangent, err := p.tangent(c.Set)
-	if err != nil {
-		return nil, err
-	}
 	m := &Machine{
 		Base: operators.Base{Operator: "coco", Stream: stream, Every: c.EmitEvery},
-		loss: c.Loss, tangent: tangent, objective: o,
+		loss: c.Loss, tangent: c.tangent(), objective: o,
 		pull: p.Contributions.Pull, offset: p.Contributions.Offset,
 	}
 	if p.Past.Point != nil {
@@ -105,15 +116,16 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	}
 	m.members = c.members(stream.Terms())
 	m.extras = m.members.Values()
+	var err error
 	if c.Band.Level > 0 {
-		if m.band, err = newBand(c, p, stream); err != nil {
+		if m.band, err = band.New(c.rule(), stream); err != nil {
 			return nil, err
 		}
-		m.columns = m.band.rule.columns()
+		m.columns = c.marks()
 	}
 	switch c.Update {
 	case LLO:
-		m.update, err = newLocal(c, o, stream.Batch(), bound, p.CW)
+		m.update, err = newLocal(c, o, stream.Batch(), bound)
 	case OGD:
 		m.update, err = newDescent(c, o)
 	default:
@@ -125,16 +137,16 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	if p.Past.Point != nil {
 		m.update.begin(p.Past.Point)
 	}
-	if p.Means {
+	if c.searches() {
 		m.means = operators.NewMeans(stream.Terms().Scope, meansShare, n)
 	}
 	m.defineState()
 	return m, nil
 }
 
-// Add adds the gradient of the record at the released decision x_t, which is equal for all B records of a step. A
-// record without a gradient counts as null.
-func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+// Add adds the gradient of the record at the released decision x_t, which is equal for all records of a step. A record
+// without a gradient counts as null.
+func (m *Machine) Add(r operators.Record) {
 	var adds []float64
 	x, scratch := m.update.point(), m.Stream.Scratch()
 	gradient, rest := scratch[:len(x)], scratch[len(x):]
@@ -148,24 +160,27 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 			m.tangent.Project(centre)
 		}
 		if m.band != nil {
-			m.band.mark(columns, x, r.Event)
+			m.band.Mark(columns, x, r.Event)
 		}
 		adds = scratch
 	}
-	if !m.Stream.Add(r.Identity, adds) {
-		return dst
-	}
+	m.Stream.Add(r.Identity, adds)
+}
+
+// Close updates the decision with the step's gradients, and publishes it if it is due.
+func (m *Machine) Close(dst []operators.Decision) []operators.Decision {
+	m.Stream.Close()
 	t := m.Stream.Step()
 	m.objective.addDecision(m.update.point())
 	m.update.step(t, m.followed())
 	if m.band != nil {
-		m.band.step(t)
+		m.band.Step(t)
 	}
 	if t%m.Every != 0 {
 		return dst
 	}
 	if m.band != nil {
-		m.band.write(m.members, m.extras, t)
+		m.band.Write(m.members.band, m.extras, t)
 	}
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point(), Extras: m.extras})
 }
@@ -181,4 +196,31 @@ func (m *Machine) followed() []float64 {
 	}
 	m.means.Learn(m.Stream)
 	return m.means.Sums
+}
+
+// The first field of a state is the update: x, or the state of the local oracle. Means of sums, n floats, follow if the
+// params have them, and the fields of the band, if there is one. The last field is S, n floats, under OwnConvexity.
+const stateVersion = 1
+
+// defineState lists the fields of the state of a machine that build has made.
+func (m *Machine) defineState() {
+	m.Version, m.Fields = stateVersion, []operators.Field{m.update}
+	if m.means != nil {
+		m.Fields = append(m.Fields, m.means.Field())
+	}
+	if m.band != nil {
+		m.Fields = append(m.Fields, m.band.Fields()...)
+	}
+	played := m.objective.decisions
+	if played == nil {
+		return
+	}
+	m.Fields = append(m.Fields, operators.Floats(played, func() error {
+		for _, s := range played {
+			if !(math.Abs(s) <= math.MaxFloat64) {
+				return errors.New("sum of decisions not finite")
+			}
+		}
+		return nil
+	}))
 }

@@ -34,6 +34,7 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 			c := sample(t, set, 4)
 			c.StartRegularizer = 2
 			machine := quiet(t, c, remembering(c, 8, batch))
+			counted := operators.ByCount(machine)
 			gamma := float64(decay.Decay(8)) / (1 << 30)
 			sum, weight, added := make([]float64, 4), 0.0, make([]float64, 4)
 			for i := range 60 * int(batch) {
@@ -43,7 +44,7 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 				for k, x := range tangent {
 					added[k] += x
 				}
-				decisions := machine.Add(nil, record(i, linear(v)))
+				decisions := counted.Add(nil, record(i, linear(v)))
 				if len(decisions) == 0 {
 					continue
 				}
@@ -79,8 +80,12 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 // while decisions from a prefix sum stay at the old one.
 func TestMemoryFollowsAChange(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
-	forgets, keeps := quiet(t, c, remembering(c, 16, 1)), quiet(t, c, mechanism(c, 1024, 1))
-	at := func(m *Machine, i int, x float64) float64 {
+	forgets, keeps := operators.ByCount(
+		quiet(t, c, remembering(c, 16, 1)),
+	), operators.ByCount(
+		quiet(t, c, mechanism(c, 1024, 1)),
+	)
+	at := func(m *operators.Counted, i int, x float64) float64 {
 		return m.Add(nil, record(i, linear([]float64{x, 0})))[0].Point[0]
 	}
 	var new, old float64
@@ -101,7 +106,6 @@ func TestMemoryFollowsAChange(t *testing.T) {
 func TestUpdatesThatHaveNoMemory(t *testing.T) {
 	for _, change := range []func(*Config){
 		func(c *Config) { c.Update = LLO },
-		func(c *Config) { c.Update, c.Constants, c.Printed = LLO, Paper, product{} },
 		func(c *Config) { c.OwnConvexity = true },
 		func(c *Config) { c.Update, c.Constants, c.OwnConvexity = LLO, Search, true },
 	} {
@@ -122,14 +126,13 @@ func TestUpdatesThatHaveNoMemory(t *testing.T) {
 func TestMemoryOfConstants(t *testing.T) {
 	for _, c := range []struct{ constants, want string }{
 		{Proved, "ORIEL_CONSTANTS: proved: these constants bound regret of sums that do not decay"},
-		{Paper, "ORIEL_CONSTANTS: paper: these constants bound"},
 		{Search, ""},
 	} {
 		m := mechanisms.Config{
 			Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 			Terms: protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
 		}
-		_, err := optest.Configure(ForPapers(product{}), m, "UPDATE=llo", "CONSTANTS="+c.constants, "LOSS=linear",
+		_, err := optest.Configure(Definition, m, "UPDATE=llo", "CONSTANTS="+c.constants, "LOSS=linear",
 			"SET=matching", "RADIUS=1", "DIMENSION=9", "STRONG_CONVEXITY=0.001", "CLIP=1", "CONFIDENCE=0.99")
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.constants, err, c.want)
@@ -146,7 +149,11 @@ func TestSearchWithAMemoryFollowsAChange(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Constants, c.Set, c.StrongConvexity = LLO, Search, square(t, 3), 0.01
 	edges := c.Set.Dimension()
-	forgets, keeps := quiet(t, c, remembering(c, 16, 1)), quiet(t, c, mechanism(c, 1024, 1))
+	forgets, keeps := operators.ByCount(
+		quiet(t, c, remembering(c, 16, 1)),
+	), operators.ByCount(
+		quiet(t, c, mechanism(c, 1024, 1)),
+	)
 	var cost [2]float64
 	for i := range 800 {
 		v := make([]float64, edges)
@@ -154,7 +161,7 @@ func TestSearchWithAMemoryFollowsAChange(t *testing.T) {
 		if i >= 600 {
 			v[0], v[1] = 0, 0.5
 		}
-		for k, m := range []*Machine{forgets, keeps} {
+		for k, m := range []*operators.Counted{forgets, keeps} {
 			x := m.Add(nil, record(i, linear(v)))[0].Point
 			cost[k] = x[1]
 		}
@@ -218,11 +225,12 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 	total := 0.0
 	for run := range runs {
 		machine := openPlan(t, c, m, plan, byte(run%250))
+		counted := operators.ByCount(machine)
 		var last []operators.Decision
 		for i := range steps {
 			r := record(i+1000*run, event.Event{})
 			r.Null = true
-			last = machine.Add(last[:0], r)
+			last = counted.Add(last[:0], r)
 		}
 		total += floats.Dot(last[0].Point, last[0].Point)
 	}

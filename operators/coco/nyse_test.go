@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"oriel/operators"
 	"oriel/schemas/event"
 )
 
@@ -45,10 +46,11 @@ func readNYSE(t testing.TB) [][]float64 {
 // logWealth returns Σ_t log⟨x_t, r_t⟩, the natural logarithm of the wealth that the decisions of a machine, from x_1
 // on, make of 1.
 func logWealth(m *Machine, days [][]float64) float64 {
+	counted := operators.ByCount(m)
 	total := 0.0
 	for day, relatives := range days {
 		total += math.Log(floats.Dot(m.update.point(), relatives))
-		m.Add(nil, record(day, event.Event{Vector: event.Vector{Values: relatives}, Weight: 1}))
+		counted.Add(nil, record(day, event.Event{Vector: event.Vector{Values: relatives}, Weight: 1}))
 	}
 	return total
 }

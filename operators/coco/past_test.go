@@ -16,7 +16,7 @@ import (
 	"oriel/schemas/event"
 )
 
-// after returns the plan of a stream that starts at a published decision, parsed from its stored form.
+// after returns the params of a stream that starts at a published decision, parsed from its stored form.
 func after(t testing.TB, c Config, m mechanisms.Config, last operators.Decision) Params {
 	t.Helper()
 	c.StartPoint = &last
@@ -42,7 +42,8 @@ func TestALifeAfterABreakGoesOnWhereTheFirstEnded(t *testing.T) {
 	for _, batch := range []uint64{1, 3} {
 		m := remembering(c, 8, batch)
 		whole := quiet(t, c, m)
-		parts := []*Machine{quiet(t, c, m)}
+		countedWhole := operators.ByCount(whole)
+		parts := []*operators.Counted{operators.ByCount(quiet(t, c, m))}
 		var last operators.Decision
 		for i := range 60 * int(batch) {
 			if i == 20*int(batch) {
@@ -54,10 +55,10 @@ func TestALifeAfterABreakGoesOnWhereTheFirstEnded(t *testing.T) {
 				if x := part.update.point(); !floats.EqualApprox(x, last.Point, 1e-12) {
 					t.Fatalf("starts at %v, the last decision was %v", x, last.Point)
 				}
-				parts = append(parts, part)
+				parts = append(parts, operators.ByCount(part))
 			}
 			r := record(i, linear(direction(rng, 3, 0.9*rng.Float64())))
-			one, other := whole.Add(nil, r), parts[len(parts)-1].Add(nil, r)
+			one, other := countedWhole.Add(nil, r), parts[len(parts)-1].Add(nil, r)
 			if len(one) != len(other) {
 				t.Fatalf("record %d: %d decisions, and %d after a break", i, len(one), len(other))
 			}
@@ -85,6 +86,7 @@ func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 		c.Update, c.Constants = LLO, Search
 		m := remembering(c, 8, 1)
 		whole, drift := quiet(t, c, m), direction(rng, 4, 0.5)
+		countedWhole := operators.ByCount(whole)
 		var last operators.Decision
 		cost := func(i int) operators.Record {
 			v := direction(rng, 4, 0.1)
@@ -92,7 +94,7 @@ func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 			return record(i, linear(v))
 		}
 		for i := range 60 {
-			last = whole.Add(nil, cost(i))[0]
+			last = countedWhole.Add(nil, cost(i))[0]
 		}
 		last.Point = append([]float64(nil), last.Point...)
 		p := after(t, c, m, last)
@@ -100,6 +102,7 @@ func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		countedPart := operators.ByCount(part)
 		near := 1e-12
 		switch set {
 		case "l1-ball", "vertices", "trees", "trace-norm", "forests":
@@ -123,7 +126,7 @@ func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
 		}
 		for i := range 20 {
 			r := cost(100 + i)
-			from, to := whole.Add(nil, r)[0].Point, part.Add(nil, r)[0].Point
+			from, to := countedWhole.Add(nil, r)[0].Point, countedPart.Add(nil, r)[0].Point
 			if off := floats.Distance(from, to, 2); off > 0.2*c.Set.Diameter() {
 				t.Fatalf("%s, step %d: %v without a break, %v after one", set, i, from, to)
 			}
@@ -147,8 +150,9 @@ func TestThePastIsForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		for k := range 400 {
-			ends[i] = machine.Add(nil, record(k, linear([]float64{0.1, 0.2})))[0].Point
+			ends[i] = counted.Add(nil, record(k, linear([]float64{0.1, 0.2})))[0].Point
 		}
 	}
 	if !floats.EqualApprox(ends[0], ends[1], 1e-12) {
@@ -176,11 +180,12 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
-func TestPlanBytesOfAPast(t *testing.T) {
+func TestParamsBytesOfAPast(t *testing.T) {
 	golden := []byte{
-		3, 0, 0, 0, 0, 0, 0, 0, 0, // C_W first
+		1, // version
 		// the zero fields of ruleClip
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, // no band
 		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // the weight N = 1.5
 		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // the point (−0.5, 2)
 	}
@@ -193,8 +198,8 @@ func TestPlanBytesOfAPast(t *testing.T) {
 		t.Errorf("parsed %+v, %v", got, err)
 	}
 	infinite := append(bytes.Clone(golden[:len(golden)-2]), 0xf0, 0x7f)
-	nothing, pastLen := bytes.Clone(golden), contributionsLen+8
-	clear(nothing[contributionsLen:pastLen])
+	nothing, pastLen := bytes.Clone(golden), paramsLen+8
+	clear(nothing[paramsLen:pastLen])
 	for name, bad := range map[string][]byte{
 		"no point": golden[:pastLen], "half a coordinate": golden[:len(golden)-4], "infinite": infinite, "no weight": nothing,
 	} {
@@ -222,15 +227,15 @@ func TestConformanceWithAPast(t *testing.T) {
 		events[i].Label = float64(1 - i%2*2)
 	}
 	last := operators.Decision{Step: 7, Point: []float64{0.1, -0.2, 0.3}}
-	plan := after(t, c, m, last)
+	params := after(t, c, m, last)
 	optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
-		machine, err := New(c, plan, open(m))
+		machine, err := New(c, params, open(m))
 		if err != nil {
 			tb.Fatal(err)
 		}
 		return machine
 	}, events)
-	stored, err := plan.AppendBinary(nil)
+	stored, err := params.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

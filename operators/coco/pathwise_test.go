@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"oriel/operators"
 	"oriel/operators/convex"
 )
 
@@ -38,6 +39,7 @@ type run struct {
 	t          *testing.T
 	config     Config
 	machine    *Machine
+	counted    *operators.Counted
 	adversary  *adversary
 	projection convex.Projection
 
@@ -62,9 +64,18 @@ func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run 
 		t.Fatal(err)
 	}
 	return &run{
-		t: t, config: c, machine: m, adversary: newAdversary(seed, n, c.Clip), projection: projection,
-		batch: int(batch), mu: c.StrongConvexity * float64(batch),
-		raw: make([]float64, n), g: make([]float64, n), decisions: make([]float64, n), first: slices.Clone(m.update.point()),
+		t:          t,
+		config:     c,
+		machine:    m,
+		counted:    operators.ByCount(m),
+		adversary:  newAdversary(seed, n, c.Clip),
+		projection: projection,
+		batch:      int(batch),
+		mu:         c.StrongConvexity * float64(batch),
+		raw:        make([]float64, n),
+		g:          make([]float64, n),
+		decisions:  make([]float64, n),
+		first:      slices.Clone(m.update.point()),
 	}
 }
 
@@ -81,7 +92,7 @@ func (r *run) next() {
 		for i := range v {
 			r.raw[i] += v[i]
 		}
-		r.machine.Add(nil, record(r.events, linear(v)))
+		r.counted.Add(nil, record(r.events, linear(v)))
 		r.events++
 		r.machine.tangent.Project(v)
 		for i := range v {

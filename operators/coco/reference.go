@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oriel/operators"
+	"oriel/operators/coco/band"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
 	"oriel/schemas/event"
@@ -20,19 +21,19 @@ type reference struct {
 	contributions Contributions
 	first         []float64 // the stream's first decision, x_1
 	decision      []float64
-	band          referenceBand
+	band          band.Reference
 }
 
 func (t *reference) Begin() {
 	copy(t.decision, t.first)
-	t.band.begin(t.config)
+	t.band.Begin()
 }
 
 func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.decision, d.Point)
 		if t.config.Band.Level > 0 {
-			t.band.low, t.band.high = t.members.low.Of(d.Extras), t.members.high.Of(d.Extras)
+			t.band.Observe(t.members.band, d.Extras)
 		}
 	}
 }
@@ -43,7 +44,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null || !t.config.Loss.Gradient(gradient, t.decision, r.Event) {
 		return false
 	}
-	t.band.contribution(columns, t.config, t.decision, r.Event)
+	t.band.Contribution(columns, t.decision, r.Event)
 	t.tangent.Project(gradient)
 	if len(centre) > 0 {
 		for i, x := range t.decision {
@@ -62,13 +63,13 @@ func (t *reference) Tangent(u []float64) {
 
 // split separates the entries of gradient and centre from the columns of a band.
 func (t *reference) split(v []float64) (gradient, columns []float64) {
-	at := len(v) - t.config.bandColumns()
+	at := len(v) - t.config.marks()
 	return v[:at], v[at:]
 }
 
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	first, second := canaries(t.config, u[:len(t.decision)])
-	t.config.beyondBand(&first, &second)
+	t.config.Band.Beyond(t.config.Loss, &first, &second)
 	first.Weight = float64(first.Weight * factor)
 	second.Weight = float64(second.Weight * factor)
 	return operators.Record{Event: first}, operators.Record{Event: second}

@@ -14,7 +14,9 @@ import (
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
+	"oriel/operators"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 )
 
 // square returns a flow on a grid of side × side vertices with edges to the right and down.
@@ -32,7 +34,7 @@ func square(t testing.TB, side int) convex.Set {
 			}
 		}
 	}
-	s, err := convex.Parse(convex.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
+	s, err := catalogue.Parse(catalogue.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func followed(t *testing.T, c Config, steps uint64) (excess float64) {
 	t.Helper()
 	n := c.Set.Dimension()
 	o := &objective{convexity: c.StrongConvexity, start: c.StartRegularizer, scope: protection.Window{Steps: 8}}
-	u, err := newLocal(c, o, 1, 0, 0)
+	u, err := newLocal(c, o, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func searchIsExact(t *testing.T, c Config, scope protection.Scope, gamma float64
 	t.Helper()
 	name, weight := c.Set.Name(), 0.0
 	o := &objective{convexity: 0.7, start: 0.2, scope: scope}
-	u, err := newLocal(c, o, 1, 0, 0)
+	u, err := newLocal(c, o, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,46 +150,40 @@ func searchIsExact(t *testing.T, c Config, scope protection.Scope, gamma float64
 
 // TestSearchFollowsMeans checks that a searched step is computed from a weighted mean of all releases. Step s enters
 // the mean with the weight min(1, 16/n), where n is the number of steps in the sums after it, and later steps shrink
-// the weights of earlier ones. Under an earlier plan the step is computed from the newest release.
+// the weights of earlier ones.
 func TestSearchFollowsMeans(t *testing.T) {
-	for _, follows := range []bool{true, false} {
-		for _, memory := range []uint64{0, 40} {
-			c := sample(t, "flow", 5)
-			c.Update, c.Constants, c.StrongConvexity, c.StartRegularizer = LLO, Search, 0.3, 2
-			m, gamma := mechanism(c, 256, 1), 1.0
-			if memory > 0 {
-				m, gamma = remembering(c, memory, 1), float64(decay.Decay(memory))/(1<<30)
-			}
-			p := mustPlan(t, c, m)
-			p.Means = follows
-			machine, err := New(c, p, mechtest.Open(t, m, [32]byte{3}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			slow, err := newLocal(c, machine.objective, 1, 0, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rng, releases, weights := rand.New(rand.NewPCG(3, 4)), [][]float64(nil), []float64{0}
-			for step := range 120 {
-				machine.Add(nil, record(step, linear(direction(rng, 5, 0.9))))
-				releases = append(releases, slices.Clone(machine.Stream.Sum(0)))
-				weights = append(weights, gamma*weights[step]+1)
-				mean, left := make([]float64, 5), 1.0
-				for s := step; s >= 0; s-- {
-					share := 1.0
-					if follows {
-						share = min(1, 16/weights[s+1])
-					}
-					for i, x := range releases[s] {
-						mean[i] += left * share * x
-					}
-					left *= 1 - share
+	for _, memory := range []uint64{0, 40} {
+		c := sample(t, "flow", 5)
+		c.Update, c.Constants, c.StrongConvexity, c.StartRegularizer = LLO, Search, 0.3, 2
+		m, gamma := mechanism(c, 256, 1), 1.0
+		if memory > 0 {
+			m, gamma = remembering(c, memory, 1), float64(decay.Decay(memory))/(1<<30)
+		}
+		machine, err := New(c, mustParams(t, c, m), mechtest.Open(t, m, [32]byte{3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := operators.ByCount(machine)
+		slow, err := newLocal(c, machine.objective, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng, releases, weights := rand.New(rand.NewPCG(3, 4)), [][]float64(nil), []float64{0}
+		for step := range 120 {
+			counted.Add(nil, record(step, linear(direction(rng, 5, 0.9))))
+			releases = append(releases, slices.Clone(machine.Stream.Sum(0)))
+			weights = append(weights, gamma*weights[step]+1)
+			mean, left := make([]float64, 5), 1.0
+			for s := step; s >= 0; s-- {
+				share := min(1, 16/weights[s+1])
+				for i, x := range releases[s] {
+					mean[i] += left * share * x
 				}
-				slow.step(uint64(step)+1, mean)
-				if got := machine.update.point(); !floats.EqualApprox(got, slow.point(), 1e-9) {
-					t.Fatalf("means %v, memory %d, step %d: %v, want %v", follows, memory, step+1, got, slow.point())
-				}
+				left *= 1 - share
+			}
+			slow.step(uint64(step)+1, mean)
+			if got := machine.update.point(); !floats.EqualApprox(got, slow.point(), 1e-9) {
+				t.Fatalf("memory %d, step %d: %v, want %v", memory, step+1, got, slow.point())
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/loss"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestCanariesPointAlongTheirDirection(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, name := range loss.Names() {
-		for _, set := range convex.Names() {
+		for _, set := range catalogue.Names() {
 			if name == "portfolio" && set != "simplex" ||
 				slices.Contains(byOracle, set) {
 				continue
@@ -44,11 +45,11 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 		t.Fatal(err)
 	}
 	n := c.Set.Dimension()
-	plan, err := Params{}.AppendBinary(nil)
+	params, err := Params{}.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := operator{Config: c, terms: mechtest.Config(1).Terms}.ReferenceModel(plan)
+	model, err := operator{Config: c, terms: mechtest.Config(1).Terms}.ReferenceModel(params)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,18 @@
 //   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns
 //     the point x that it moves, because the general form needs x as a mix of vertices.
 //
-// The folder has many files because each set has its own: set.go has the interfaces, kinds.go the list of sets, and
-// shape.go, mix.go and descending.go what sets share.
+// This room has the interfaces and the functions that algorithms call. The sets themselves are in rooms below:
+//
+//	catalogue  the list of sets, and the settings that describe one
+//	ball       balls of norms, boxes, the simplex and the spectrahedron
+//	choice     subsets, partitions, rankings and matchings
+//	graph      flows, trees and forests
+//	hull       convex hulls of listed points
+//	oracle     the general local oracles, and what they share
+//	shape      properties, vectors and tangent spaces that sets share
+//
+// A new set embeds shape.Shape, has the methods that its kind allows (oracles.go lists them), and a row in
+// catalogue/kinds.go.
 //
 // A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: each machine must have
 // its own.

@@ -1,5 +1,12 @@
 package convex
 
+import (
+	"errors"
+	"fmt"
+
+	"oriel/operators/convex/shape"
+)
+
 // Set is a bounded convex set with a public starting point, which is its point of least norm, except for flows and
 // trees.
 type Set interface {
@@ -54,5 +61,74 @@ type Tangent interface {
 	Project(v []float64) // projects v orthogonally and in place, without allocations
 }
 
-// minRadius and maxRadius keep every product of a radius with a cost far from overflow and underflow.
-const minRadius, maxRadius = 1e-15, 1e15
+// NewProjection returns a projection with its own scratch space, for one machine.
+func NewProjection(s Set) (Projection, error) {
+	if p, ok := s.(interface{ Projection() Projection }); ok {
+		return p.Projection(), nil
+	}
+	return nil, fmt.Errorf("convex: set %s: has no projection that is cheap (llo works)", s.Name())
+}
+
+// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for the ℓ2 ball. For
+// a set that is followed (oracle.Followed), the oracle moves towards the linear minimiser for every radius.
+func NewLocalOracle(s Set) (LocalOracle, error) {
+	if s, ok := s.(interface{ LocalOracle() LocalOracle }); ok {
+		return s.LocalOracle(), nil
+	}
+	return nil, fmt.Errorf("convex: set %s: no polytope, so it has no local linear oracle (projection works)", s.Name())
+}
+
+// NewLinearOracle returns a linear oracle with its own memory, for one machine.
+func NewLinearOracle(s Set) LinearOracle {
+	if p, ok := s.(interface{ Linear() LinearOracle }); ok {
+		return p.Linear()
+	}
+	return s.(LinearOracle)
+}
+
+// Settle corrects a point that rounding has moved off its set, by a change of about the size of the rounding. It
+// restores sums to their values on the set, and coordinates to their ranges.
+func Settle(s Set, x []float64) {
+	if s, ok := s.(interface{ Settle(x []float64) }); ok {
+		s.Settle(x)
+	}
+}
+
+// NewTangent returns the tangent space of a set. It returns an error for a flow or vertices if a projection would be
+// too expensive for each event.
+func NewTangent(s Set) (Tangent, error) {
+	if t, ok := s.(interface{ Tangent() (Tangent, error) }); ok {
+		return t.Tangent()
+	}
+	return shape.Full(s.Dimension()), nil
+}
+
+// CoarseTangent returns a space that contains the tangent space and is cheap for every set. For flows and vertices it
+// has all directions, and for trees the directions in which the sum of all edges is 0. For other sets it is the tangent
+// space.
+func CoarseTangent(s Set) Tangent {
+	if s, ok := s.(interface{ Coarse() Tangent }); ok {
+		return s.Coarse()
+	}
+	t, err := NewTangent(s)
+	if err != nil {
+		panic("BUG: convex: the tangent space of " + s.Name() + ": " + err.Error())
+	}
+	return t
+}
+
+// Inner writes the centre of a ball of the set's own dimension that lies in the set, and returns its radius. The ball
+// is the largest one about its centre, except for trees and vertices, because their faces are not known.
+//
+// A face ⟨a, x⟩ ≤ b is at distance (b − ⟨a, c⟩)/|Pa| from a centre c, where P is the projection onto the set's tangent
+// space. A ball that reaches no face is in the set. If faces are bounds of coordinates, |Pe_i|² is 1 − 1/n for vectors
+// with a fixed sum, and (1 − 1/k)² for the k × k matrices with fixed row and column sums.
+func Inner(s Set, centre []float64) (radius float64, err error) {
+	s.Start(centre)
+	if b, ok := s.(interface {
+		Inner([]float64) (float64, error)
+	}); ok {
+		return b.Inner(centre)
+	}
+	return 0, errors.New("convex: set " + s.Name() + ": no ball in it is known")
+}

@@ -1,6 +1,8 @@
 package elementary
 
-import "math"
+import (
+	"math"
+)
 
 const (
 	log2e = 0x1.71547652b82fep+0 // 1/ln 2, rounded to nearest
@@ -106,4 +108,69 @@ func Log1p(x float64) float64 {
 		return logFactor(0, x)
 	}
 	return logFactor(1, (x-1)/2)
+}
+
+// RootTwoPi is √(2π).
+const RootTwoPi = 2.50662827463100050241576528481104525
+
+const (
+	// Up to seriesEnd the code uses a series with at most seriesTerms terms, and beyond it a continued fraction with
+	// the given number of quotients.
+	seriesEnd   = 3
+	seriesTerms = 64
+	quotients   = 64
+)
+
+// LogMixture returns ln(2Φ(x)) + x²/2, where Φ is the standard normal distribution function. It is finite for every
+// finite x.
+func LogMixture(x float64) float64 {
+	if x < -seriesEnd {
+		return Log(float64(2 / RootTwoPi * mills(-x)))
+	}
+	return Log(1+twiceOdd(x)) + float64(float64(x*x)/2)
+}
+
+// twiceOdd returns 2Φ(x) − 1 for x ≥ −3: 2φ(x)·Σ_k x^{2k+1}/(1·3·…·(2k+1)) (Abramowitz and Stegun, Handbook of
+// Mathematical Functions, 26.2.11).
+func twiceOdd(x float64) float64 {
+	density := float64(2 / RootTwoPi * Exp(-float64(x*x)/2))
+	if x > seriesEnd {
+		return 1 - float64(density*mills(x))
+	}
+	sum, term, square := 0.0, x, float64(x*x)
+	for k := 3.0; k < 2*seriesTerms; k += 2 {
+		sum += term
+		term = term * square / k
+	}
+	return float64(density * sum)
+}
+
+// mills returns (1 − Φ(x))/φ(x) for x ≥ 3: 1/(x + 1/(x + 2/(x + 3/(x + …)))) (Abramowitz and Stegun, 26.2.14).
+func mills(x float64) float64 {
+	tail := x
+	for k := float64(quotients); k >= 1; k-- {
+		tail = x + k/tail
+	}
+	return 1 / tail
+}
+
+// Normal returns Φ(x).
+func Normal(x float64) float64 {
+	if x < -seriesEnd {
+		return float64(Exp(-float64(x*x)/2) / RootTwoPi * mills(-x))
+	}
+	return (1 + twiceOdd(x)) / 2
+}
+
+// Quantile returns Φ⁻¹(p) for 0 < p < 1, by bisection.
+func Quantile(p float64) float64 {
+	low, high := -9.0, 9.0
+	for range 64 {
+		if middle := (low + high) / 2; Normal(middle) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
 }

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"oriel/operators/elementary"
 )
 
 // response returns the coefficients of n_l, n_{l−1}, … in the noise of an increment.
@@ -200,15 +202,15 @@ func TestTotalIsTheSumOfTheCovariance(t *testing.T) {
 func TestNormalLaw(t *testing.T) {
 	for x := -30.0; x <= 8; x += 0.0625 {
 		p := distuv.UnitNormal.CDF(x)
-		if got := normal(x); math.Abs(got-p) > 1e-12*p {
+		if got := elementary.Normal(x); math.Abs(got-p) > 1e-12*p {
 			t.Errorf("Φ(%g) = %g, want %g", x, got, p)
 		}
-		if want := math.Log(2*p) + x*x/2; math.Abs(logMixture(x)-want) > 1e-10 {
-			t.Errorf("logMixture(%g) = %g, want %g", x, logMixture(x), want)
+		if want := math.Log(2*p) + x*x/2; math.Abs(elementary.LogMixture(x)-want) > 1e-10 {
+			t.Errorf("logMixture(%g) = %g, want %g", x, elementary.LogMixture(x), want)
 		}
 	}
 	for _, p := range []float64{1e-6, 0.2, 0.5, 0.8, 0.999} {
-		if got, want := quantile(p), distuv.UnitNormal.Quantile(p); math.Abs(got-want) > 1e-10 {
+		if got, want := elementary.Quantile(p), distuv.UnitNormal.Quantile(p); math.Abs(got-want) > 1e-10 {
 			t.Errorf("quantile of %g: %g, want %g", p, got, want)
 		}
 	}

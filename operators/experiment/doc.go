@@ -25,9 +25,6 @@
 // chosen by looking at releases until an announcement. What the releases may have said of the noise is then an unknown
 // constant, and A and e_l have further terms for it (choice).
 //
-// Discoveries decides about many effects together, of several arms and metrics, and bounds the share of false
-// discoveries.
-//
 // Sources: H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Stat. 41 (1970),
 // for normal mixtures; S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Time-uniform, nonparametric, nonasymptotic
 // confidence sequences, Ann. Stat. 49 (2021).

@@ -32,7 +32,7 @@ func (s Settings) Plan(arm int, effect, deviation, power float64, steps uint64) 
 	variance, taken := once+shift, s.taken(arm, treated, deviation)
 	noise := float64(s.armNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
 	guard := s.guard(arm)
-	z, reach := quantile(1-s.alpha()/2), quantile(power)
+	z, reach := elementary.Quantile(1-s.alpha()/2), elementary.Quantile(power)
 	plan := Plan{OneLook: math.Ceil(float64((z+reach)*(z+reach)) * once / float64(effect*effect))}
 	plan.AlwaysLook = s.found(variance, taken, noise, guard, effect, power, steps)
 	s.Noise, s.Announced = Noise{}, 0
@@ -197,7 +197,7 @@ func (c *crossing) move(clock, bound float64) {
 		if math.Abs(z) > crossingReach {
 			return 0
 		}
-		return float64(width / (rootTwoPi * deviation) * elementary.Exp(-float64(z*z)/2))
+		return float64(width / (elementary.RootTwoPi * deviation) * elementary.Exp(-float64(z*z)/2))
 	}
 	for i := range next {
 		y := low + float64((float64(i)+0.5)*width)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/operators/elementary"
 )
 
 func TestPlansOfTheirFormulas(t *testing.T) {
@@ -45,7 +46,7 @@ func TestPlansOfTheirFormulas(t *testing.T) {
 func TestCrossings(t *testing.T) {
 	var once crossing
 	once.move(4, 3)
-	if want := 1 - normal(1.5); math.Abs(once.crossed()-want) > 1e-4 {
+	if want := 1 - elementary.Normal(1.5); math.Abs(once.crossed()-want) > 1e-4 {
 		t.Errorf("once: %g, want %g", once.crossed(), want)
 	}
 	const fine = 1.0 / 64

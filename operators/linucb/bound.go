@@ -42,7 +42,7 @@ func (c operator) bound(sd float64) bounds {
 	b := bounds{
 		level: float64(2 * elementary.Log(float64(2*arms)/failure)), size: c.maxWeights, features: float64(d),
 	}
-	b.shift = c.shifted(float64(2*upsilon), sd, float64(arms*releases))
+	b.shift = float64(2 * upsilon)
 	b.least, b.most = b.shift-upsilon+c.start, b.shift+upsilon+c.start
 	off := float64(c.maxWeights*(float64(2*math.Sqrt(float64(d)))+2)) + moments.MaxLabel/float64(c.rows.Label)
 	b.rounding = float64(math.Sqrt(c.events())*off) / units

@@ -8,6 +8,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/operators/pending"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -15,14 +16,7 @@ import (
 var Definition = operators.Definition{
 	Name: "linucb", Text: "contextual bandit: weights of each arm from private second moments, and the arm to play",
 	Settings: settings, Events: events,
-	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
-}
-
-// ForPapers returns Definition with the noise of a paper as further choices of NOISE.
-func ForPapers(p Printed) operators.Definition {
-	d := Definition.WithChoices("NOISE", paper, wishart, unshifted)
-	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
-	return d
+	New: configure,
 }
 
 // These are the values of ORIEL_PLAYED.
@@ -47,37 +41,37 @@ const (
 	maxArm = 62
 )
 
-var settings = []operators.Setting{
+var settings = []setting.Row{
 	{
-		Name: "PLAYED", Kind: operators.Text, Unit: "name", Choices: []string{logged, served}, Required: true,
+		Name: "PLAYED", Kind: setting.Text, Unit: "name", Choices: []string{logged, served}, Required: true,
 		Decodes: true,
 		Text: "logged: an event is context, arm and reward. served: actions go to a second topic, and the " +
 			"reward follows under the context's record key",
 	},
 	{
-		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 1024 names of 1 to 62 bytes, each once, without quotes and backslashes",
+		Name: "ARMS", Kind: setting.List, Unit: "name,…", Range: "2 to 1024 names of 1 to 62 bytes, each once, without quotes and backslashes",
 		Entry: armEntry, Text: "names of the arms; each arm has its own weights; not with ORIEL_CANDIDATES",
 	},
 	{
-		Name: "ARM_FEATURES", Kind: operators.File, Unit: "file", Later: true,
+		Name: "ARM_FEATURES", Kind: setting.File, Unit: "file",
 		Range: "2 to 1024 lines name:number:number:…, one for each arm, all with equally many numbers",
 		Entry: productEntry, Text: "the arms and their public features, instead of ORIEL_ARMS: learning about one arm helps arms like it. " +
 			"Replay must have the same file",
 	},
 	{
-		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates",
-		Bounds: operators.From(2, maxArms).OrZero(), Default: "0", Decodes: true,
+		Name: "CANDIDATES", Kind: setting.Count, Unit: "candidates",
+		Bounds: setting.From(2, maxArms).OrZero(), Default: "0", Decodes: true,
 		Text: "number of candidates of an event, each with ORIEL_DIMENSION features, and one vector of weights " +
 			"for all. 0: arms are in ORIEL_ARMS",
 	},
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "features",
-		Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
+		Name: "DIMENSION", Kind: setting.Count, Unit: "features",
+		Bounds: setting.From(1, moments.MaxFeatures), Required: true, Decodes: true,
 		Text: "dimension d of contexts, or of a candidate's features: each step adds noise to d² numbers of " +
 			"each arm",
 	},
 	{
-		Name: "REWARD_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Name: "REWARD_RANGE", Kind: setting.Text, Form: setting.IsRange,
 		Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of rewards: rewards outside are clamped to it. Weights of zero predict its middle",
 	},
@@ -92,40 +86,35 @@ var settings = []operators.Setting{
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
 	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Default: exact, Later: true,
-		Text: "how much: a value that ORIEL_EPSILON takes",
-	},
-	{
-		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Bounds: operators.From(0, 1000), Default: "0.25",
+		Name: "WIDTH", Kind: setting.Number, Unit: "factor", Bounds: setting.From(0, 1000), Default: "0.25",
 		Text: "β, width of the confidence bound: a larger β explores more. It has no proof, but is mostly better than the proved width. The noise explores too",
 	},
 	{
-		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability",
-		Bounds: operators.From(0.5, 0.999999).OrZero(), Default: "0",
+		Name: "CONFIDENCE", Kind: setting.Number, Unit: "probability",
+		Bounds: setting.From(0.5, 0.999999).OrZero(), Default: "0",
 		Text: "β is the proved width that covers the true weights with this probability at all steps, for " +
 			"rewards linear in the context, with ORIEL_WINDOW=horizon. 0: ORIEL_WIDTH",
 	},
 	{
-		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges",
-		Bounds: operators.From(1e-6, 1e6).OrZero(), Default: "0",
-		Before: "2.5",
+		Name: "WEIGHTS_MAX", Kind: setting.Number, Unit: "half reward ranges",
+		Bounds: setting.From(1e-6, 1e6).OrZero(), Default: "0",
 		Text: "S, largest norm of an arm's weights; longer ones are scaled down. With ORIEL_CONFIDENCE the " +
 			"true weights must be no longer. 0: from ORIEL_DIMENSION",
 	},
 	moments.EmitEvery,
 	{
-		Name: "SOLVE", Kind: operators.Text, Unit: "name", Choices: []string{always, doubled}, Default: always, Later: true,
+		Name: "SOLVE", Kind: setting.Text, Unit: "name", Choices: []string{always, doubled}, Default: always,
 		Text: "always: new weights with each emission. doubled: only if the determinant of an arm's second " +
 			"moments has doubled; not with ORIEL_MEMORY",
 	},
 	{
-		Name: "WAIT", Kind: operators.Count, Unit: "steps",
-		Bounds: operators.From(1, maxWait), Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
+		Name: "WAIT", Kind: setting.Count, Unit: "steps",
+		Bounds: setting.From(1, maxWait), Range: "1 to 1048576; with ORIEL_PLAYED=served", Default: "1024",
 		Text: "number of steps that a context waits for its reward; it keeps its place for all these steps, with or without a reward",
 	},
 	{
-		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts",
-		Bounds: operators.From(0, maxWait), Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
+		Name: "CAPACITY", Kind: setting.Count, Unit: "contexts",
+		Bounds: setting.From(0, maxWait), Range: "0 to 1048576; with ORIEL_PLAYED=served", Default: "0",
 		Text: "greatest number of contexts that wait for their reward; the sealed state holds them. 0: as many " +
 			"as ORIEL_WAIT steps can bring",
 	},
@@ -155,20 +144,19 @@ var body = event.Body{
 	},
 }
 
-func events(v *operators.Values) operators.Events {
+func events(v *setting.Values) operators.Events {
 	d, n := v.Count("DIMENSION"), v.Count("CANDIDATES")
 	size := min(d, moments.MaxFeatures) * max(1, min(n, maxArms))
-	v.Want("CANDIDATES", size <= operators.MaxDimension, "%d of %d features: more than %d together", n, d,
-		operators.MaxDimension)
+	v.Want("CANDIDATES", size <= setting.MaxDimension, "%d of %d features: more than %d together", n, d,
+		setting.MaxDimension)
 	return operators.Events{
-		Body: body, Dimension: int(min(size, operators.MaxDimension)), Keyed: v.Text("PLAYED") == served,
+		Body: body, Dimension: int(min(size, setting.MaxDimension)), Keyed: v.Text("PLAYED") == served,
 	}
 }
 
-func configure(v *operators.Values, printed Printed) (operators.Operator, error) {
+func configure(v *setting.Values) (operators.Operator, error) {
 	c := operator{
-		printed: printed,
-		arms:    v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
+		arms: v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
 		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		features:   v.Number("FEATURES_MAX"),
 		start:      v.Number("START_REGULARIZER"),
@@ -182,11 +170,11 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		},
 	}
 	_, decays := v.Terms.Scope.Memory()
-	c.noise, c.doubling = v.Text("NOISE"), v.Text("SOLVE") == doubled
+	c.doubling = v.Text("SOLVE") == doubled
 	v.Want("SOLVE", !c.doubling || !decays,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
 	c.configureArms(v)
-	if c.derived = c.maxWeights == 0; c.derived {
+	if c.maxWeights == 0 {
 		c.maxWeights = c.derivedMaxWeights()
 	}
 	c.rows.Label = moments.ReadLabel(v)
@@ -206,12 +194,11 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	}
 	v.Want("BATCH", !c.served || c.batch <= 1<<16, "%d: above %d; a step has an action a record", c.batch, 1<<16)
 	moments.WantMechanism(v)
-	c.checkNoise(v)
 	return c, v.Err()
 }
 
 // configureArms sets the arms and the number of blocks.
-func (c *operator) configureArms(v *operators.Values) {
+func (c *operator) configureArms(v *setting.Values) {
 	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
 		"set, but events bring the actions that can be played: ORIEL_CANDIDATES is %d", c.candidates)
 	if lines := v.Entries("ARM_FEATURES"); lines != nil {

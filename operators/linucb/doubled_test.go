@@ -45,6 +45,9 @@ func TestDoubledDeterminants(t *testing.T) {
 		return m
 	}
 	m, other, solved := open(c), open(c), open(each)
+	counted := operators.ByCount(m)
+	countedOther := operators.ByCount(other)
+	countedSolved := operators.ByCount(solved)
 	last, changes, decisions := determinants(m, m.model.release), 0, 0
 	before := slices.Clone(m.model.weights)
 	for i, e := range drawn(c, 2000, 3) {
@@ -52,7 +55,7 @@ func TestDoubledDeterminants(t *testing.T) {
 		if err := other.Restore(m.AppendState(nil)); err != nil {
 			t.Fatal(err)
 		}
-		made, again, always := m.Add(nil, r), other.Add(nil, r), solved.Add(nil, r)
+		made, again, always := counted.Add(nil, r), countedOther.Add(nil, r), countedSolved.Add(nil, r)
 		if len(made) != len(always) || len(again) != len(made) {
 			t.Fatalf("record %d: %d decisions, %d after a restore, %d where all are solved", i, len(made), len(again), len(always))
 		}

@@ -15,18 +15,14 @@ import (
 //	‖ if actions are served: number of actions in the open step u32; for each action that a step has room for its choice
 //	  u32, from 1, 0 for none, length of the key u8, the key, padding of zeros, and the answer kind u8;
 //	  then the table
-const (
-	stateOfLogged = 1
-	stateOfServed = 2
-)
+const stateVersion = 1
 
 const actionLen = 4 + 1 + maxName + 1
 
 // defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
-	m.Version, m.Fields = stateOfLogged, []operators.Field{(*solvedRelease)(m)}
+	m.Version, m.Fields = stateVersion, []operators.Field{(*solvedRelease)(m)}
 	if m.served {
-		m.Version = stateOfServed
 		m.Fields = append(m.Fields, (*actions)(m), m.table)
 	}
 	m.Check = m.check
@@ -87,7 +83,7 @@ func (a *actions) AppendShared(dst []byte) []byte {
 
 func (a *actions) Restore(state []byte) error {
 	m, count := (*Machine)(a), binary.LittleEndian.Uint32(state)
-	if uint64(count) != uint64(m.Stream.Place()) || !m.actionsHold(state[4:], int(count)) {
+	if uint64(count) >= m.batch || !m.actionsHold(state[4:], int(count)) {
 		return errState
 	}
 	m.readActions(state)

@@ -38,10 +38,11 @@ func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
 
 // used returns the machine after some records, contexts and rewards.
 func used(m *Machine, records int) *Machine {
+	counted := operators.ByCount(m)
 	for i := range records {
 		e := context(float64(1 - 2*(i%2)))
 		e.Numbers = []float64{float64(i % 2), 1}
-		m.Add(nil, operators.Record{Event: e, Key: strconv.AppendInt(nil, int64(i-i%3/2), 10)})
+		counted.Add(nil, operators.Record{Event: e, Key: strconv.AppendInt(nil, int64(i-i%3/2), 10)})
 	}
 	return m
 }
@@ -52,12 +53,12 @@ func goesOn(t *testing.T, m *Machine) {
 	for i := range 12 {
 		e, before := context(1), m.Steps()
 		e.Numbers = []float64{0, 1}
-		made := m.Add(nil, operators.Record{Event: e, Key: strconv.AppendInt(nil, int64(i%5), 10), Null: i%4 == 3})
-		count := 0
-		if m.Steps() > before {
-			_, count = m.Due(m.Steps())
+		m.Add(operators.Record{Event: e, Key: strconv.AppendInt(nil, int64(i%5), 10), Null: i%4 == 3})
+		if m.served && len(m.actions) < int(m.batch) {
+			continue // the step of the state is open
 		}
-		if len(made) != count {
+		made := m.Close(nil)
+		if _, count := m.Due(before + 1); len(made) != count {
 			t.Fatalf("record %d: %d decisions, %d are due", i, len(made), count)
 		}
 	}
@@ -113,10 +114,6 @@ func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 			}
 		}
 	}
-	f("an action less than records", func(b []byte) {
-		b[own] = 1
-		clear(b[own+4+actionLen:][:actionLen])
-	})
 	f("an action more than a step has", func(b []byte) { b[own] = 3 })
 	f("rows of later steps", func(b []byte) { // rows begin after two u64; a row begins with its step u64
 		for at := table + 16; at < table+m.waiting.StateLen(); at += (m.waiting.StateLen() - 16) / m.waiting.Capacity {

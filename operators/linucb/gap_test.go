@@ -27,6 +27,7 @@ func TestRegretOfGaps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		machine.model.bounds = c.bound(0)
 		machine.model.reset()
 		rng, z, sum, widest := rand.New(rand.NewPCG(seed, 14)), make([]float64, 1), 0.0, 0.0
@@ -40,7 +41,7 @@ func TestRegretOfGaps(t *testing.T) {
 				reward = 1
 			}
 			e.Numbers = []float64{float64(choice), reward}
-			machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+			counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 			width, _ := machine.model.widest()
 			widest = max(widest, width)
 		}
@@ -80,6 +81,7 @@ func TestGapsAreWithinTheirBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	countedPrivate := operators.ByCount(private)
 	deviation, err := private.Stream.Deviation(0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +105,7 @@ func TestGapsAreWithinTheirBound(t *testing.T) {
 			reward = 1
 		}
 		e.Numbers = []float64{float64(choice), reward}
-		private.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+		countedPrivate.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	}
 	t.Logf("regret %.0f within %.0f, for gaps of at least %.3g", lost, times/gap, least)
 	if lost > times/gap || times/gap > gap*steps || gap < least {

@@ -33,9 +33,6 @@ var kinds = []struct {
 	{"served, proved", horizon(optest.Window("blt"), 200), []string{
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=5", "CONFIDENCE=0.95", "WAIT=20", "CAPACITY=64",
 	}},
-	{"logged, as printed", horizon(optest.Window("tree-gaussian"), 256), []string{
-		"PLAYED=logged", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=3", "CONFIDENCE=0.9", "NOISE=paper-wishart",
-	}},
 	{"served, doubled", optest.Window("tree-gaussian"), []string{
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=2", "SOLVE=doubled", "NOISE_SHIFT=0.05", "WAIT=20",
 		"CAPACITY=64",
@@ -54,7 +51,7 @@ const sizes = "ARM_FEATURES=testdata/sizes"
 // horizon returns m for a stream that ends within the shortest window that the mechanism accepts.
 func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 	facts, _ := mechanisms.FactsOf(m.Name)
-	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.RoundedUp(facts.Structure == mechanisms.Tree)
+	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.RoundedUp(facts.AtNodes())
 	return m
 }
 
@@ -62,7 +59,7 @@ func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 // contribution.
 func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
-	return optest.Over[operator](tb, ForPapers(asPrinted{}), m, lines...)
+	return optest.Over[operator](tb, Definition, m, lines...)
 }
 
 // drawn returns random events with a context, an arm and a reward, dense and sparse. Some have long features or rewards

@@ -68,7 +68,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add takes a record: an event with its reward or, if actions are served, either a context or a reward.
-func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+func (m *Machine) Add(r operators.Record) {
 	contribution, some := m.Stream.Scratch(), false
 	r.Null = r.Null || !m.usable(r.Event)
 	if m.served {
@@ -79,9 +79,12 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	if !some {
 		contribution = nil
 	}
-	if !m.Stream.Add(r.Identity, contribution) {
-		return dst
-	}
+	m.Stream.Add(r.Identity, contribution)
+}
+
+// Close publishes the actions of the step and, if it is due, the model.
+func (m *Machine) Close(dst []operators.Decision) []operators.Decision {
+	m.Stream.Close()
 	t := m.Stream.Step()
 	dst = m.act(dst, t)
 	if t%m.every != 0 {

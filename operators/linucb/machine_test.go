@@ -102,7 +102,7 @@ func TestContributionsReachTheirSensitivity(t *testing.T) {
 		if !model.Contribution(values[0], with) || !model.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
-		optest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
+		mechtest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
 	}
 }
 
@@ -144,6 +144,7 @@ func TestModelsMatchTheFormulas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		d := 4
 		gram, cross := make([]*mat.SymDense, c.blocks()), make([]*mat.VecDense, c.blocks())
 		for i := range gram {
@@ -169,7 +170,7 @@ func TestModelsMatchTheFormulas(t *testing.T) {
 				gram[block].SymRankOne(gram[block], 1, z)
 				cross[block].AddScaledVec(cross[block], max(-1, min(1, row[d])), z)
 			}
-			if len(machine.Add(nil, operators.Record{Event: e})) == 0 {
+			if len(counted.Add(nil, operators.Record{Event: e})) == 0 {
 				continue
 			}
 			for a := range gram {
@@ -221,10 +222,10 @@ func TestSettingsAreRefused(t *testing.T) {
 		"NOISE_SHIFT=NaN", "WEIGHTS_MAX=1e-7", "WEIGHTS_MAX=NaN", "EMIT_EVERY=0", "START_REGULARIZER=-1", "ARMS=a",
 		"ARMS=a,a", "CANDIDATES=3", "CANDIDATES=1", "CONFIDENCE=0.3", "CONFIDENCE=0.9",
 		"WIDTH=-1", "WAIT=0", "PLAYED=guessed",
-		`ARMS=a,"b"`, "CAPACITY=1048577", "NOISE=paper", "NOISE=loud",
+		`ARMS=a,"b"`, "CAPACITY=1048577",
 	} {
 		lines := append(append([]string{}, base...), line)
-		if _, err := optest.Configure(ForPapers(asPrinted{}), optest.Life(16), lines...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), lines...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
@@ -248,7 +249,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 	c, m := config(t, optest.Life(16), base...)
 	if _, err := c.Open([]byte("1\na"), nil); err == nil {
-		t.Error("a plan of other arms is taken")
+		t.Error("params of other arms are taken")
 	}
 	optest.RunTerms(t, m, protection.Decay{Steps: 32}, func(stream *mechanisms.Stream) error {
 		_, err := newMachine(c, stream)
@@ -265,10 +266,8 @@ func TestServedReadsKeys(t *testing.T) {
 		if Definition.Events(optest.Values(Definition, kind.m, kind.lines...)).Keyed != c.served {
 			t.Errorf("%s: keys are read: %t", kind.name, !c.served)
 		}
-		if c.noise == exact { // with a paper's noise no user level exists
-			if m.Unit = (protection.User{Exchange: dp.Replace, Separation: 3}); (c.Require(&m, nil) == nil) == c.served {
-				t.Errorf("%s: a user level is taken: %t", kind.name, c.served)
-			}
+		if m.Unit = (protection.User{Exchange: dp.Replace, Separation: 3}); (c.Require(&m, nil) == nil) == c.served {
+			t.Errorf("%s: a user level is taken: %t", kind.name, c.served)
 		}
 	}
 }
@@ -305,6 +304,7 @@ func BenchmarkAdd(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			events, dst, i := drawn(c, 1024, 1), make([]operators.Decision, 0, 2), 0
 			keys := make([][]byte, 1024)
 			for i := range keys {
@@ -312,7 +312,7 @@ func BenchmarkAdd(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				dst = machine.Add(dst[:0], operators.Record{
+				dst = counted.Add(dst[:0], operators.Record{
 					Event: events[i%1024], Key: keys[i%1024], Identity: noise.Identity{Offset: int64(i)},
 				})
 				i++
@@ -343,9 +343,10 @@ func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			for i, e := range drawn(c, 200, 3) {
 				r := operators.Record{Event: e, Key: keyOf(i), Identity: noise.Identity{Offset: int64(i)}}
-				for _, d := range machine.Add(nil, r) {
+				for _, d := range counted.Add(nil, r) {
 					for _, x := range append([]float64{
 						machine.members.width.Of(d.Extras), machine.members.shift.Of(d.Extras), machine.members.doublings.Of(d.Extras),
 					}, d.Point...) {

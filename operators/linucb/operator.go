@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/description"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
 	"oriel/operators/pending"
@@ -22,7 +23,7 @@ import (
 // operator implements operators.Operator.
 type operator struct {
 	arms         []string // names of the arms; empty with candidates
-	lines        []string // lines of the file of arms with features, as a plan stores them
+	lines        []string // lines of the file of arms with features, as params store them
 	products     products // products with arms' features, if arms have features
 	candidates   int      // number of candidates of an event; 0: the choices are arms
 	served       bool
@@ -34,9 +35,6 @@ type operator struct {
 	width        float64 // β, if ORIEL_WIDTH sets it
 	confidence   float64 // probability with which β is proved to hold; 0: no proof
 	maxWeights   float64 // S, the largest norm of weights
-	derived      bool    // S follows from d, because the settings do not set it
-	noise        string  // exact, or one of the names of printed
-	printed      Printed // a paper's noise; nil in every service
 	every        uint64
 	doubling     bool // the model is solved only when an arm's determinant has doubled
 	batch        uint64
@@ -128,8 +126,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if _, several := m.Unit.EventSeparation(); c.served && several {
 		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")
 	}
-	if err := c.setPrintedNoise(m); err != nil || params == nil {
-		return err
+	if params == nil {
+		return nil
 	}
 	_, err := c.read(params)
 	return err
@@ -144,14 +142,14 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe describes the contribution of a row, and the regret bound.
-func (c operator) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) description.Figures {
 	s := float64(c.rows.Label) / moments.MaxLabel
 	where := fmt.Sprintf("in the block of one of %d arms", c.blocks())
 	if c.products.length > 0 {
 		where = fmt.Sprintf("of all products of %d features of a context and %d of an arm, in one block", c.dimension(),
 			c.products.length)
 	}
-	return operators.Description{
+	return description.Figures{
 		Radius: float64(float64(c.maxWeights*c.half) / c.unit()),
 		Distance: fmt.Sprintf(
 			"second moments of rows (z; s·y), s = %.4g, %s: an exchange moves them by 1 + s² = %.4g, however many arms",

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/audit"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -23,8 +22,12 @@ type recorder struct {
 	steps [][]int64
 }
 
-func (r *recorder) Add(dst []float64, v []int64, chain *noise.Chain) {
-	r.steps = append(r.steps, slices.Clone(v))
+func (r *recorder) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
+	step := make([]int64, len(v))
+	for i, x := range v {
+		step[i] = int64(x.Lo)
+	}
+	r.steps = append(r.steps, step)
 	r.Sum.Add(dst, v, chain)
 }
 
@@ -36,8 +39,9 @@ func added(
 	t.Helper()
 	sum := &recorder{}
 	machine := overReleases(t, c, opened, sum)
+	counted := operators.ByCount(machine)
 	for _, r := range records {
-		machine.Add(nil, r)
+		counted.Add(nil, r)
 	}
 	return sum.steps
 }
@@ -57,7 +61,7 @@ func overReleases(
 	t *testing.T, c operator, opened *mechanisms.Mechanism, sum *recorder,
 ) *Machine {
 	t.Helper()
-	sum.Sum = audit.NewScripted(func(dst []float64, step uint64) {
+	sum.Sum = mechtest.NewScripted(func(dst []float64, step uint64) {
 		rng := rand.New(rand.NewPCG(step, 31))
 		for i := range dst {
 			dst[i] = 3 * rng.NormFloat64()
@@ -247,10 +251,11 @@ func published(
 ) [][]float64 {
 	t.Helper()
 	machine := overReleases(t, c, opened, &recorder{})
+	counted := operators.ByCount(machine)
 	out := make([][]float64, len(records))
 	step := 0 // first record of the step that is not yet published
 	for i, r := range records {
-		for _, d := range machine.Add(nil, r) {
+		for _, d := range counted.Add(nil, r) {
 			at := step + int(d.Index-1)%int(c.batch+1)
 			if d.Output == 0 {
 				at = i

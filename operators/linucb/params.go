@@ -3,47 +3,33 @@ package linucb
 import (
 	"errors"
 	"math"
-	"strconv"
 	"strings"
 
 	"oriel/mechanisms"
 )
 
-// paramsVersion is the first line of params. S follows it.
-const paramsVersion = "3"
+// paramsVersion is the first line of params.
+const paramsVersion = "1"
 
 // maxDerivedWeights is the largest default of S.
 const maxDerivedWeights = 2.5
 
-// Params freezes the version, S, and the list of arms: one on each line, with its features if it has some.
+// Params freezes the version and the list of arms: one on each line, with its features if it has some.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	lines := c.arms
 	if c.products.length > 0 {
 		lines = c.lines
 	}
-	head := []string{paramsVersion, strconv.FormatFloat(c.maxWeights, 'g', -1, 64)}
-	return []byte(strings.Join(append(head, lines...), "\n")), nil
+	return []byte(strings.Join(append([]string{paramsVersion}, lines...), "\n")), nil
 }
 
-// read returns the operator with the S and the arms of a plan.
+// read returns the operator with the arms of params.
 func (c operator) read(params []byte) (operator, error) {
-	version, rest, _ := strings.Cut(string(params), "\n")
-	if version != paramsVersion {
+	lines := strings.Split(string(params), "\n")
+	if lines[0] != paramsVersion {
 		return c, errors.New("linucb: params: not one of version " + paramsVersion)
 	}
-	text, rest, more := strings.Cut(rest, "\n")
-	most, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(most >= 1e-6 && most <= 1e6) {
-		return c, errors.New("linucb: params: weights have no largest norm")
-	}
-	if !c.derived && c.maxWeights != most {
-		return c, errors.New("linucb: ORIEL_WEIGHTS_MAX differs from its value when the deployment began, which is " + text)
-	}
-	c.maxWeights = most
-	var lines []string
-	if more {
-		lines = strings.Split(rest, "\n")
-	}
+	lines = lines[1:]
 	if len(lines) != len(c.arms) {
 		return c, errors.New("linucb: params: not of as many arms as ORIEL_ARMS")
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"oriel/mechanisms/lattice"
-	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 	"oriel/schemas/text"
 )
@@ -45,7 +45,7 @@ func parseProduct(s string) (name string, features []float64, ok bool) {
 	return name, features, ok && name != "" && len(features) > 0
 }
 
-// readProducts reads the lines of a file, or of a plan, each in its canonical form.
+// readProducts reads the lines of a file, or of params, each in its canonical form.
 func readProducts(lines []string) (arms []string, p products, ok bool) {
 	for _, line := range lines {
 		name, features, ok := parseProduct(line)
@@ -64,7 +64,7 @@ func readProducts(lines []string) (arms []string, p products, ok bool) {
 }
 
 // configureProducts sets the arms and their features from the lines of a file.
-func (c *operator) configureProducts(v *operators.Values, lines []string) {
+func (c *operator) configureProducts(v *setting.Values, lines []string) {
 	v.Want("ARM_FEATURES", c.candidates == 0 && len(c.arms) == 0,
 		"set, and so is ORIEL_CANDIDATES or ORIEL_ARMS: set only one of them, because each lists the actions that can be played")
 	arms, p, ok := readProducts(lines)

@@ -60,7 +60,17 @@ func TestProductsAgreeWithCandidates(t *testing.T) {
 				}
 			}
 		}
-		w, other := &world{t: t, machine: short, offset: 2 * int64(i)}, &world{t: t, machine: long, offset: 2 * int64(i)}
+		w, other := &world{
+			t:       t,
+			machine: short,
+			counted: operators.ByCount(short),
+			offset:  2 * int64(i),
+		}, &world{
+			t:       t,
+			machine: long,
+			counted: operators.ByCount(long),
+			offset:  2 * int64(i),
+		}
 		key := strconv.Itoa(i)
 		a, b := w.add(key, context(x...)), other.add(key, context(all...))
 		if a[0].Point[0] != b[0].Point[0] {
@@ -91,10 +101,12 @@ func TestProductsAgreeWithCandidates(t *testing.T) {
 func TestOneHotProductsAreArms(t *testing.T) {
 	lines := []string{"PLAYED=logged", "DIMENSION=3", "EMIT_EVERY=1", "WEIGHTS_MAX=100"}
 	tied := unnoised(t, optest.Window("blt"), append(lines, armsFile(t, "a:1:0\nb:0:1\n"))...)
+	countedTied := operators.ByCount(tied)
 	own := unnoised(t, optest.Window("blt"), append(lines, "ARMS=a,b")...)
+	countedOwn := operators.ByCount(own)
 	for i, e := range drawn(own.operator, 60, 2) {
 		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
-		a, b := tied.Add(nil, r), own.Add(nil, r)
+		a, b := countedTied.Add(nil, r), countedOwn.Add(nil, r)
 		for arm := range 2 {
 			for k := range 3 {
 				if x, y := a[0].Point[2*k+arm], b[0].Point[3*arm+k]; math.Abs(x-y) > 1e-6 {
@@ -112,6 +124,7 @@ func TestProductsFindWeights(t *testing.T) {
 	m := unnoised(t, optest.Life(1<<20), "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=1", "REWARD_RANGE=-10:10",
 		"FEATURES_MAX=3", "START_REGULARIZER=0.001",
 		armsFile(t, "none:1:0\nsmall:1:1\nmiddle:1:2\nlarge:1:3\n"), "WEIGHTS_MAX=100")
+	counted := operators.ByCount(m)
 	truth, rng := []float64{1, -0.5, 0.25, 0.5}, rand.New(rand.NewPCG(4, 22))
 	mean := func(x []float64, arm int) (sum float64) {
 		for k, w := range truth {
@@ -126,7 +139,7 @@ func TestProductsFindWeights(t *testing.T) {
 			x[0] /= 2
 		}
 		e := event.Event{Vector: event.Vector{Values: x}, Numbers: []float64{float64(arm), mean(x, arm)}}
-		made = m.Add(made[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+		made = counted.Add(made[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	}
 	for k, w := range made[0].Point {
 		if math.Abs(w-truth[k]) > 0.02 {
@@ -153,7 +166,7 @@ func TestProductsFindWeights(t *testing.T) {
 }
 
 // TestFeaturesOfArmsAreRefused checks that invalid files are refused. A stream keeps the features that the file had
-// when the stream was opened, and must refuse a plan with other features.
+// when the stream was opened, and must refuse params with other features.
 func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	lines := []string{"PLAYED=logged", "DIMENSION=3"}
 	for _, text := range []string{
@@ -171,14 +184,13 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	}
 	c, m := config(t, optest.Life(16), append(lines, sizes)...)
 	for _, bad := range []string{
-		"3\n1\na:1:2\nb:1:2", "3\n1\na:1:2\nb:1:2\nc:1", "3\n1\na\nb\nc", "2\n1\na:1:2\nb:1:2\nc:1:2",
-		"3\na:1:2\nb:1:2\nc:1:2",
+		"1\na:1:2\nb:1:2", "1\na:1:2\nb:1:2\nc:1", "1\na\nb\nc", "2\na:1:2\nb:1:2\nc:1:2",
 	} {
 		if _, err := c.Open([]byte(bad), mechtest.ZeroStream(t, m)); err == nil {
-			t.Errorf("plan %q is taken", bad)
+			t.Errorf("params %q are taken", bad)
 		}
 	}
-	machine, err := c.Open([]byte("3\n1\na:1:2\nb:3:4\nc:0:0"), mechtest.ZeroStream(t, m))
+	machine, err := c.Open([]byte("1\na:1:2\nb:3:4\nc:0:0"), mechtest.ZeroStream(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,9 +200,9 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	if stated := c.Describe(m).Distance; !strings.Contains(stated, "products of 3 features of a context and 2 of an arm") {
 		t.Errorf("plan says %q", stated)
 	}
-	plan, err := c.Params(m)
-	if want := "3\n2.5\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
-		t.Errorf("plan %q, want %q, %v", plan, want, err)
+	params, err := c.Params(m)
+	if want := "1\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(params) != want {
+		t.Errorf("params %q, want %q, %v", params, want, err)
 	}
 }
 
@@ -215,6 +227,7 @@ func TestManyArmsLearnFromEachOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		rng, z := rand.New(rand.NewPCG(7, 22)), make([]float64, c.rows.Features)
 		for i := range steps {
 			at := 2 * math.Pi * rng.Float64()
@@ -233,7 +246,7 @@ func TestManyArmsLearnFromEachOther(t *testing.T) {
 				reward = 1
 			}
 			e.Numbers = []float64{float64(arm), reward}
-			machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+			counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 		}
 		return sum
 	}

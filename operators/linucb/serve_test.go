@@ -20,6 +20,7 @@ import (
 type world struct {
 	t       *testing.T
 	machine *Machine
+	counted *operators.Counted
 	offset  int64
 }
 
@@ -27,7 +28,7 @@ func (w *world) add(key string, e event.Event) []operators.Decision {
 	w.t.Helper()
 	r := operators.Record{Key: []byte(key), Event: e, Identity: noise.Identity{Offset: w.offset}}
 	w.offset++
-	return w.machine.Add(nil, r)
+	return w.counted.Add(nil, r)
 }
 
 func context(z ...float64) event.Event {
@@ -44,7 +45,7 @@ func serving(t *testing.T, lines ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, machine: machine}
+	return &world{t: t, machine: machine, counted: operators.ByCount(machine)}
 }
 
 // TestActionsHaveOneLength checks that all actions for a key have one length in each encoding, for every choice and
@@ -135,7 +136,7 @@ func TestActionsStateTheirAnswerKind(t *testing.T) {
 		} {
 			r := says(i)
 			r.Key, r.Identity = []byte(step.key), noise.Identity{Offset: int64(i)}
-			d := w.machine.Add(nil, r)
+			d := w.counted.Add(nil, r)
 			if len(d) != 1 || d[0].Index != uint64(2*i+1) || d[0].Output != 1 {
 				t.Fatalf("%s: record %d is answered by %+v", what, i, d)
 			}
@@ -163,7 +164,7 @@ func TestServedIsLogged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return &world{t: t, machine: machine}
+			return &world{t: t, machine: machine, counted: operators.ByCount(machine)}
 		}
 		w, log := open("PLAYED=served", "EMIT_EVERY=2"), open("PLAYED=logged", "EMIT_EVERY=1")
 		played := [2]int{}
@@ -174,7 +175,7 @@ func TestServedIsLogged(t *testing.T) {
 			}
 			e, key := context(z...), strconv.Itoa(i)
 			action := w.add(key, e)[0]
-			log.machine.Add(nil, operators.Record{Null: true})
+			log.counted.Add(nil, operators.Record{Null: true})
 			arm := action.Point[0]
 			played[int(arm)]++
 			reward := 0.5 + e.Vector.Values[int(arm)]
@@ -200,7 +201,7 @@ func TestEveryContextIsAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, machine: machine}
+	w := &world{t: t, machine: machine, counted: operators.ByCount(machine)}
 	for i := range 3000 {
 		if d := w.add(strconv.Itoa(i), context(1, 0))[0]; d.Point[0] == none {
 			t.Fatalf("context %d has no action", i)
@@ -246,6 +247,7 @@ func TestServedReferenceModelMatchesMachine(t *testing.T) {
 			}
 			sum := &recorder{}
 			machine := overReleases(t, c, mechanismOf(t, m, plan), sum)
+			counted := operators.ByCount(machine)
 			frozen, errParams := c.Params(m)
 			made, err := c.ReferenceModel(frozen)
 			if err := errors.Join(errParams, err); err != nil {
@@ -267,7 +269,7 @@ func TestServedReferenceModelMatchesMachine(t *testing.T) {
 						want[step][k] += x
 					}
 				}
-				made.Observe(machine.Add(nil, r))
+				made.Observe(counted.Add(nil, r))
 			}
 			for _, pair := range waits(c, records) {
 				if first, last := uint64(pair[0])/batch, uint64(pair[1])/batch; first == last {

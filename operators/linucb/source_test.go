@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -35,36 +36,28 @@ func (s paperNoise) sigma() float64 {
 	return float64(float64(float64(4*math.Sqrt(s.levels()))*s.square)*elementary.Log(4/s.delta)) / s.epsilon
 }
 
+// These are the kinds of noise that the source prints.
+const (
+	gaussian = "Gaussian"
+	wishart  = "Wishart"
+)
+
 // mu returns the privacy loss of the named noise when a row is exchanged: the row is in m nodes and changes each by
-// L̃².
+// L̃². Of Wishart noise it is the loss of Gaussian noise with the same variances.
 func (s paperNoise) mu(name string) float64 {
 	sigma := s.sigma()
-	if name != paper {
+	if name != gaussian {
 		sigma = float64(s.square * math.Sqrt(s.freedom()))
 	}
 	return float64(s.square*math.Sqrt(s.levels())) / sigma
 }
 
-// asPrinted implements Printed with the noise of the source paper.
-type asPrinted struct{}
-
-func (asPrinted) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
-	return paperNoise{n: n, d: d, square: square, epsilon: b.Epsilon, delta: b.Delta}.mu(noise)
-}
-
-// Shift returns 2Υ for Gaussian noise, and for Wishart noise its mean minus the shift of Eq. (4).
-func (asPrinted) Shift(noise string, d, square, sd, n, failure float64) float64 {
-	if noise == paper {
-		wide := float64(4*math.Sqrt(d)) + float64(2*elementary.Log(2*n/failure))
-		return float64(2 * float64(float64(math.Sqrt2*sd)*wide))
-	}
-	// √(mk), the root of all degrees of freedom; the edge of the spectrum.
-	root, edge := sd/square, math.Sqrt(d)+math.Sqrt(float64(2*elementary.Log(8*n/failure)))
-	mean := float64(square * float64(root*root))
-	if noise == unshifted {
-		return mean
-	}
-	return min(mean, float64(float64(square*edge)*(float64(6*root)-edge)))
+// asPrinted returns m with the ε at which exact calibration gives the variances of the noise that the source prints for
+// the ε of m, for rows of d features and norm √2.
+func asPrinted(m mechanisms.Config, name string, d float64) mechanisms.Config {
+	p := paperNoise{n: float64(m.Scope.Span()), d: d, square: 2, epsilon: m.Budget.Epsilon, delta: m.Budget.Delta}
+	m.Budget.Epsilon = dp.GaussianEpsilon(p.mu(name), m.Budget.Delta)
+	return m
 }
 
 // printed computes the source's constants, with bounds that fail with probability α.
@@ -100,8 +93,8 @@ func (p printed) exact() (sigma, upsilon float64) {
 
 var thousand = printed{paperNoise: paperNoise{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6}, alpha: 0.05}
 
-// TestPrintedNoise checks the source paper's constants against an earlier, independent computation. They are eleven
-// times the noise that the paper's own tree needs.
+// TestPrintedNoise checks the source paper's constants, and the ε that their noise gives, against an earlier,
+// independent computation. They are eleven times the noise that the paper's own tree needs.
 func TestPrintedNoise(t *testing.T) {
 	near := func(what string, got, want, by float64) {
 		t.Helper()
@@ -114,6 +107,8 @@ func TestPrintedNoise(t *testing.T) {
 	sigma, upsilon, side := p.gaussian()
 	tight, tightUpsilon := p.exact()
 	near("k", p.freedom(), 653964, 0)
+	near("ε of Gaussian noise", dp.GaussianEpsilon(p.mu(gaussian), p.delta), 0.05751644, 1e-7)
+	near("ε of Wishart noise", dp.GaussianEpsilon(p.mu(wishart), p.delta), 0.01282477, 1e-7)
 	near("c", shift, 14157779.88, 0.005)
 	near("ρ'_min", least, 153019.89, 0.005)
 	near("σ", sigma, 403.3495, 5e-5)
@@ -277,6 +272,7 @@ type linear struct {
 
 // play runs a machine for the given number of steps and returns its regret, in half ranges of rewards.
 func (l linear) play(m *Machine, steps int) (regret float64) {
+	counted := operators.ByCount(m)
 	z := make([]float64, 3)
 	for i := range steps {
 		e := context(l.rng.NormFloat64(), l.rng.NormFloat64(), l.rng.NormFloat64())
@@ -293,7 +289,7 @@ func (l linear) play(m *Machine, steps int) (regret float64) {
 			reward = 1
 		}
 		e.Numbers = []float64{float64(arm), reward}
-		m.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+		counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	}
 	return regret
 }
@@ -354,6 +350,7 @@ func TestIgnoringTheContextLosesHalf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	rng, z := rand.New(rand.NewPCG(1, 13)), make([]float64, 2)
 	blind, seeing := [2]int{}, 0
 	for i := range steps {
@@ -371,7 +368,7 @@ func TestIgnoringTheContextLosesHalf(t *testing.T) {
 			reward = 1
 		}
 		e.Numbers = []float64{float64(arm), reward}
-		machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+		counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	}
 	if best := max(blind[0], blind[1]); float64(best) > 0.53*steps || float64(seeing) < 0.9*steps {
 		t.Errorf("of %d steps the best fixed arm is right in %d, the machine in %d", steps, best, seeing)

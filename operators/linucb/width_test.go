@@ -23,6 +23,7 @@ import (
 // within β.
 type covering struct {
 	machine *Machine
+	counted *operators.Counted
 	rng     *rand.Rand
 	truth   [][3]float64 // true weights of each block
 	offset  int64
@@ -59,7 +60,7 @@ func (w *covering) add(r operators.Record) []operators.Decision {
 	r.Identity = noise.Identity{Offset: w.offset}
 	w.offset++
 	before := w.machine.model.step
-	made := w.machine.Add(nil, r)
+	made := w.counted.Add(nil, r)
 	if w.machine.model.step != before {
 		for a := range w.truth {
 			width, off := w.machine.model.arms[a].width, off(w.machine, a, w.truth[a][:])
@@ -130,7 +131,11 @@ func TestProvedWidthCovers(t *testing.T) {
 				machine.model.reset()
 			}
 			w := covering{
-				machine: machine, rng: rand.New(rand.NewPCG(uint64(run), 6)), truth: make([][3]float64, c.blocks()), slack: slack,
+				machine: machine,
+				counted: operators.ByCount(machine),
+				rng:     rand.New(rand.NewPCG(uint64(run), 6)),
+				truth:   make([][3]float64, c.blocks()),
+				slack:   slack,
 			}
 			for a := range w.truth {
 				for k := range 3 {
@@ -185,8 +190,9 @@ func TestWidthMatchesTheFormula(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	for i, e := range drawn(c, 100, 5) {
-		machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+		counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	}
 	deviation, err := machine.Stream.Deviation(0, 0)
 	if err != nil {
@@ -246,7 +252,7 @@ func TestNoBoundForTooManyRows(t *testing.T) {
 func TestBoundsMatchTheFormulas(t *testing.T) {
 	c := operator{
 		rows: moments.Rows{Features: 5, Label: moments.MaxLabel}, confidence: 0.95, batch: 1, every: 1, maxWeights: 1,
-		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
+		terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}
 	const sd = 35.48775 * 3.3166247903554 // standard deviation of a node's noise, times √11
 	b := c.bound(sd)

@@ -254,6 +254,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 				block := float64(rng.IntN(2))
 				a := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), 2*rng.Float64() - 1}
 				stream.Add(noise.Identity{Offset: int64(step)}, append([]float64{block}, a...))
+				stream.Close()
 				length := max(1, math.Sqrt(a[0]*a[0]+a[1]*a[1]+a[2]*a[2]))
 				for i := range 3 {
 					a[i] /= length
@@ -318,6 +319,7 @@ func TestNoiseIsAsDeclared(t *testing.T) {
 		}
 		for step := range 9 {
 			stream.Add(noise.Identity{Offset: int64(step)}, nil)
+			stream.Close()
 		}
 		sd, m := d.At(9), r.Block(stream.Sum(0), 0)
 		var diagonal, rest float64
@@ -352,6 +354,7 @@ func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	node := d.At(1)
 	for step := range uint64(15) {
 		stream.Add(noise.Identity{Offset: int64(step)}, nil)
+		stream.Close()
 		nodes := float64(bits.OnesCount64(step + 1))
 		if got := d.At(step+1) * d.At(step+1) / (node * node); math.Abs(got/nodes-1) > 1e-9 {
 			t.Errorf("step %d has the noise of %g nodes, want %g", step+1, got, nodes)

@@ -56,7 +56,8 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 		if exchanged && i != r.frame.KeyText {
 			continue
 		}
-		if !sameBits(x.Number, y.Number) || !slices.EqualFunc(x.Numbers, y.Numbers, sameBits) || x.Text != y.Text {
+		if !sameBits(x.Number, y.Number) || !slices.EqualFunc(x.Numbers, y.Numbers, sameBits) || x.Text != y.Text ||
+			!slices.Equal(x.List, y.List) {
 			return differs(fmt.Sprintf("member %d", i+1))
 		}
 	}

@@ -120,7 +120,7 @@ type leaking struct {
 	before lattice.Int128
 }
 
-func (l *leaking) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (l *leaking) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	l.Sum.Add(dst, v, chain)
 	if l.Steps() == l.reset {
 		l.before = l.Increments()[0]
@@ -184,10 +184,10 @@ func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := subjectOf(t, c, toyFault{sum: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
+	s := subjectOf(t, c, toyFault{sum: func(dst []float64, v []lattice.Int128, chain *noise.Chain, sum mechanisms.Sum) {
 		sum.Add(dst, v, chain)
 		for i, x := range v {
-			dst[i] = (dst[i] + float64(x)*grid.Unit()) / 2
+			dst[i] = (dst[i] + grid.Float64(x)) / 2
 		}
 	}})
 	if fault, err := s.CheckSums(); err != nil || !strings.Contains(fault, "holds 0.5 times the noise") {

@@ -3,6 +3,7 @@ package neighbours
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
@@ -22,7 +23,7 @@ const rounding = 1e-9
 func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err error) {
 	c, p := s.Mechanism, s.Calibration
 	facts, _ := mechanisms.FactsOf(c.Name)
-	if facts.Structure == mechanisms.Selection {
+	if !facts.ReleasesSums() {
 		return 0, "", nil
 	}
 	f, err := s.frame()
@@ -32,7 +33,6 @@ func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err erro
 	if len(f.players) == 0 {
 		return 0, "", errors.New("neighbours: no pair was compared")
 	}
-	guarantee := f.guarantee
 	age := max(1, min(c.Scope.Span(), longestAge, c.Scope.End()))
 	if _, decays := c.Scope.Memory(); decays {
 		age = longestAge
@@ -54,11 +54,11 @@ func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err erro
 	if err != nil {
 		return 0, "", fmt.Errorf("neighbours: no pair of records moves a contribution: %w", err)
 	}
-	claim, name := guarantee.Epsilon, "epsilon"
+	claim, name := f.guarantee.Epsilon, "epsilon"
 	if law.Gaussian() {
-		claim, name = guarantee.Mu, "mu"
-		if guarantee.Curve != nil {
-			claim = min(claim, guarantee.Curve.Mu(age))
+		claim, name = f.guarantee.Mu, "mu"
+		if f.guarantee.Curve != nil {
+			claim = min(claim, f.guarantee.Curve.Mu(age))
 		}
 	}
 	share = law.Reach() / claim
@@ -66,4 +66,51 @@ func (s *Subject) Loss(largest [][]int64) (share float64, fault string, err erro
 		fault = fmt.Sprintf("contributions that are as far apart lose %s = %.6g, the guarantee says %.6g", name, law.Reach(), claim)
 	}
 	return share, fault, nil
+}
+
+// Account compares the draws of two neighbouring streams with the accounted privacy loss. The scores of draws by any
+// other law must follow from releases.
+type Account struct {
+	Law      mechanisms.Exponential
+	Unlike   bool // scores of draws by Law may differ by any amount
+	Disjoint bool // an exchange changes all draws after a step together by no more than one draw's sensitivity
+
+	Count uint64  // number of draws by Law
+	Share float64 // largest share used of the account, by one draw or, if Disjoint, by all draws after a step
+
+	step     uint64
+	affected float64 // share used so far by the draws after step
+}
+
+// Add takes a draw of each stream. It returns a description of a difference that the account does not allow, or "" if
+// there is none.
+func (a *Account) Add(d, other mechanisms.Draw) (fault string) {
+	if d.Step != other.Step || d.Instance != other.Instance || d.Law != other.Law ||
+		len(d.Scores) != len(other.Scores) {
+		return "another draw than the recorded stream has: at another place, by another law or among another number of scores"
+	}
+	differences := make([]int64, len(d.Scores))
+	for i, q := range d.Scores {
+		differences[i] = q - other.Scores[i]
+	}
+	least, most := slices.Min(differences), slices.Max(differences)
+	if d.Law != a.Law {
+		if least != 0 || most != 0 {
+			return "scores of a draw depend on events beside releases, and no guarantee has the price"
+		}
+		return ""
+	}
+	if a.Count++; a.Unlike {
+		return ""
+	}
+	if !a.Disjoint || d.Step != a.step {
+		a.step, a.affected = d.Step, 0
+	}
+	sensitivity := float64(d.Law.Sensitivity.Num) / float64(d.Law.Sensitivity.Den)
+	a.affected += float64(most-least) / (2 * sensitivity)
+	a.Share = max(a.Share, a.affected)
+	if a.affected > 1 {
+		return fmt.Sprintf("scores of a draw move by %d to %d, the account has %g", least, most, sensitivity)
+	}
+	return ""
 }

@@ -34,6 +34,7 @@ type shown struct {
 	steps     uint64
 	public    []byte // public part of the state; nil if it is not compared
 	draws     int    // number of draws so far
+	length    int    // length of the state
 }
 
 // indexDraw is a call of Stream.Choose with its result.
@@ -57,6 +58,7 @@ type run struct {
 	fault    string     // the first fault that was found
 
 	// The next fields are used in a replay.
+	unlike   bool // contributions may differ by any amount
 	draws    int
 	account  Account
 	released [][]float64 // own release minus the recorded one, by component, in lattice units

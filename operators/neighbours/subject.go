@@ -22,7 +22,7 @@ type Subject struct {
 	Key         [32]byte // k₀, the key of both streams
 
 	// Open returns the machine at step 0, which takes ownership of the stream.
-	Open func(stream *mechanisms.Stream) (operators.Machine, error)
+	Open func(stream *mechanisms.Stream) (Machine, error)
 
 	// Sums makes the private sums over a sampler: the sums of the calibration or, in tests, sums with a planted fault.
 	Sums func(sampler noise.Sampler) ([]mechanisms.Sum, error)
@@ -37,12 +37,32 @@ type Subject struct {
 	opened *frame
 }
 
-// New returns the subject of a machine all of whose decisions follow from releases.
+// Machine is a machine that closes its own steps, as operators.Counted does: Add also appends the decisions that are
+// due after the record.
+type Machine interface {
+	Open(dst []operators.Decision) []operators.Decision
+	Add(dst []operators.Decision, r operators.Record) []operators.Decision
+	Steps() uint64
+	Due(step uint64) (first uint64, count int)
+	AppendState(dst []byte) []byte
+	AppendPublic(dst []byte) []byte // the part of a state that neighbours share, or nil
+	StateLen() int
+	Restore(state []byte) error
+}
+
+// New returns the subject of a machine all of whose decisions follow from releases. Its steps close by count.
 func New(
 	c mechanisms.Config, p mechanisms.Calibration, key [32]byte,
 	open func(stream *mechanisms.Stream) (operators.Machine, error),
 ) *Subject {
-	s := &Subject{Mechanism: c, Calibration: p, Key: key, Open: open, KeyText: -1}
+	s := &Subject{Mechanism: c, Calibration: p, Key: key, KeyText: -1}
+	s.Open = func(stream *mechanisms.Stream) (Machine, error) {
+		m, err := open(stream)
+		if err != nil {
+			return nil, err
+		}
+		return operators.ByCount(m), nil
+	}
 	s.Sums = func(sampler noise.Sampler) ([]mechanisms.Sum, error) { return p.SumsOver(c, sampler) }
 	return s
 }
@@ -67,6 +87,8 @@ type Report struct {
 	Fault   string    // the first difference with its step; empty if there is none
 	Steps   []uint64  // steps in which contributions differ
 	Largest [][]int64 // longest difference of contributions, by component, in lattice units
+	Draws   uint64    // number of draws that the guarantee accounts for, or of all draws (CompareDecisions)
+	Share   float64   // largest share of the account that the draws use
 }
 
 // frame is a Subject with the data that all its runs share.
@@ -93,16 +115,16 @@ func (s *Subject) frame() (*frame, error) {
 	}
 	f := &frame{
 		Subject: s, components: definition.Components(c, p), kept: definition.Kept(p),
-		prefix: facts.Structure != mechanisms.Selection,
+		prefix: facts.ReleasesSums(),
 	}
 	var errs []error
 	for k, component := range c.Contribution.Components {
-		sampler, err := samplerOf(facts.Law, p.Component(k).Scale, component.Size)
+		sampler, err := f.components[k].Sampler(c.Name)
 		errs = append(errs, err)
 		f.samplers = append(f.samplers, sampler)
 		f.claimed = append(f.claimed, claimed(c, component, f.components[k].Grid))
 	}
-	if facts.Structure == mechanisms.Selection {
+	if !facts.ReleasesSums() {
 		f.law = p.DrawLaw(c)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -122,38 +144,24 @@ func claimed(c mechanisms.Config, component contribution.Component, g lattice.Gr
 	return replace
 }
 
-// samplerOf returns the sampler for a law and a scale, independently of the mechanism's own choice.
-func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, error) {
-	switch law {
-	case mechanisms.Gaussian:
-		return noise.NewGaussian(scale)
-	case mechanisms.Gamma:
-		return noise.NewGamma(scale, n)
-	case mechanisms.Laplace:
-		return noise.NewLaplace(scale)
-	case mechanisms.Gumbel: // draws have no sampler
-	}
-	return nil, nil
-}
-
 // vectors returns the number of noise vectors that each step must draw: one, or for a tree one for each node that first
 // appears in the step's release.
 func (f *frame) vectors(steps int) []int {
-	count := make([]int, steps)
-	facts, _ := mechanisms.FactsOf(f.Mechanism.Name)
-	switch {
-	case facts.Structure == mechanisms.Tree:
-		seen := map[int32]bool{}
-		for t, active := range definition.NewForest(f.Mechanism.Scope.Span(), steps).Active {
-			for _, node := range active {
-				if !seen[node] {
-					count[t]++
-				}
-				seen[node] = true
+	if !f.prefix {
+		return make([]int, steps)
+	}
+	tree := definition.NoiseOf(f.Mechanism, f.Calibration, steps).Forest
+	if tree == nil {
+		return slices.Repeat([]int{1}, steps)
+	}
+	count, seen := make([]int, steps), map[int32]bool{}
+	for t, active := range tree.Active {
+		for _, node := range active {
+			if !seen[node] {
+				count[t]++
 			}
+			seen[node] = true
 		}
-	case facts.Structure != mechanisms.Selection:
-		return slices.Repeat([]int{1}, len(count))
 	}
 	return count
 }
@@ -197,4 +205,57 @@ func (f *frame) stream(s *player) (*mechanisms.Stream, error) {
 	}
 	stream.DrawBy(func(d mechanisms.Draw, index int) int { return s.run.draw(d, index) })
 	return stream, nil
+}
+
+// CompareDeployed plays the records of the first stream on a machine over a stream that was opened as the service opens
+// it, with the same key. Its releases and decisions must have the bytes of the recording. Then its noise has the law
+// and the scale of the calibration, and contributions enter a release only as recorded.
+func (s *Subject) CompareDeployed(source Source, steps uint64, stream *mechanisms.Stream) (fault string, err error) {
+	f, err := s.frame()
+	if err != nil {
+		return "", err
+	}
+	recorded, fault, err := f.record(source, steps)
+	if err != nil || fault != "" {
+		return fault, err
+	}
+	m, err := s.Open(stream)
+	if err != nil {
+		return "", err
+	}
+	r, step := f.run(recorded), m.Steps()
+	if fault := r.sameDecisions(0, recorded.shown[0].decisions, m.Open(nil)); fault != "" {
+		return "as deployed: " + fault, nil
+	}
+	for i, c := range recorded.couples {
+		decisions := m.Add(nil, c.Record)
+		if m.Steps() > step {
+			step = m.Steps()
+			if k := f.otherRelease(recorded, step, stream); k >= 0 {
+				return fmt.Sprintf("as deployed: step %d: %sanother release than contributions and noise of the calibration give", step, r.component(k)), nil
+			}
+		}
+		if fault := r.sameDecisions(i+1, recorded.shown[i+1].decisions, decisions); fault != "" {
+			return fmt.Sprintf("as deployed: step %d: %s", step, fault), nil
+		}
+	}
+	return "", nil
+}
+
+// otherRelease returns the first component whose release differs from the recorded one, or −1.
+func (f *frame) otherRelease(recorded *recording, step uint64, stream *mechanisms.Stream) int {
+	for k, component := range f.Mechanism.Contribution.Components {
+		x, some := recorded.at(step, k)
+		if !some {
+			return k
+		}
+		want := slices.Clone(x.release)
+		for i, root := range contribution.Roots(component.Scales) {
+			want[i] = float64(want[i] * root)
+		}
+		if !slices.EqualFunc(want, stream.Sum(k), sameBits) {
+			return k
+		}
+	}
+	return -1
 }

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/decay"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
@@ -78,10 +79,16 @@ func (f *frame) sums(r *run) (*sums, error) {
 // step adds the contributions of a step, by component.
 func (s *sums) step(contributions [][]int64) {
 	step := s.taps[0].Steps() + 1
-	s.chain.Absorb(step, 0, identityOf(int(step)), slices.Concat(contributions...))
+	s.chain.Absorb(identityOf(int(step)), slices.Concat(contributions...))
+	s.chain.Close(step)
 	for k, sum := range s.taps {
-		sum.Add(make([]float64, len(contributions[k])), contributions[k], s.chain)
+		v := make([]lattice.Int128, len(contributions[k]))
+		for i, x := range contributions[k] {
+			v[i] = v[i].AddInt64(x)
+		}
+		sum.Add(make([]float64, len(v)), v, s.chain)
 	}
+	s.chain.Drawn()
 }
 
 // contributions returns, by component, a contribution as long as an exchange may change it, or zeros.
@@ -146,7 +153,8 @@ func (f *frame) allNoise() (fault string, err error) {
 			return "", err
 		}
 	}
-	for t, weight := range definition.NoiseWeights(f.Mechanism, f.Calibration, len(both[0].steps)) {
+	steps := len(both[0].steps)
+	for t, weight := range definition.NoiseOf(f.Mechanism, f.Calibration, steps).Weights(steps) {
 		want := float64(louder * weight)
 		for k, x := range both[0].steps[t] {
 			unit := f.components[k].Grid.Unit()

@@ -8,7 +8,6 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
-	"oriel/operators"
 )
 
 // fill is a noise vector that was drawn, with its seed.
@@ -33,7 +32,7 @@ type script struct {
 // player is a machine that plays one run after the other.
 type player struct {
 	run     *run
-	machine operators.Machine
+	machine Machine
 	start   []byte // state of the machine before any record
 }
 
@@ -73,7 +72,7 @@ type tap struct {
 var _ mechanisms.Incremental = (*tap)(nil)
 
 // Add takes the contribution sum of a step.
-func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (t *tap) Add(dst []float64, v []lattice.Int128, chain *noise.Chain) {
 	r := t.player.run
 	s := r.script
 	step := t.Steps() + 1
@@ -81,7 +80,7 @@ func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if !s.replays {
 		t.Sum.Add(dst, v, chain)
 		t.increments = slices.Clone(t.inner())
-		r.keep(step, t.component, componentStep{slices.Clone(v), slices.Clone(dst), t.increments, s.fills})
+		r.keep(step, t.component, componentStep{integers(v), slices.Clone(dst), t.increments, s.fills})
 		return
 	}
 	want, some := r.recorded.at(step, t.component)
@@ -95,9 +94,20 @@ func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 	s.want = want.fills
 	t.Sum.Add(t.own, v, chain)
-	r.compare(step, t.component, want, componentStep{v, t.own, t.inner(), s.fills})
+	if !r.unlike {
+		r.compare(step, t.component, want, componentStep{integers(v), t.own, t.inner(), s.fills})
+	}
 	copy(dst, want.release)
 	t.increments = want.increments
+}
+
+// integers returns the contribution sum of a step in 64 bits, which no run here exceeds.
+func integers(v []lattice.Int128) []int64 {
+	out := make([]int64, len(v))
+	for i, x := range v {
+		out[i] = int64(x.Lo)
+	}
+	return out
 }
 
 // inner returns the increments of the sum, or nil if it has none.
@@ -127,6 +137,8 @@ func checked(c mechanisms.Config, s *player) mechanisms.Config {
 		case nil:
 		case contribution.Bounded:
 			components[k].Quantiser = watchedBounded{watched}
+		case contribution.Absolute:
+			components[k].Quantiser = watchedAbsolute{watched}
 		default:
 			components[k].Quantiser = watched
 		}
@@ -156,6 +168,27 @@ type watchedBounded struct{ watchedQuantiser }
 // Bound returns the bound of the watched quantiser.
 func (q watchedBounded) Bound(g lattice.Grid) int64 {
 	return q.Quantiser.(contribution.Bounded).Bound(g)
+}
+
+// watchedAbsolute is a watchedQuantiser over a quantiser that also states ℓ1 distances and steps.
+type watchedAbsolute struct{ watchedQuantiser }
+
+// AbsoluteDistances returns the ℓ1 distances of the watched quantiser.
+func (q watchedAbsolute) AbsoluteDistances(g lattice.Grid) (replace, zeroOut uint64) {
+	return q.Quantiser.(contribution.Absolute).AbsoluteDistances(g)
+}
+
+// Steps returns the steps of the watched quantiser.
+func (q watchedAbsolute) Steps(g lattice.Grid) []int64 {
+	return q.Quantiser.(contribution.Absolute).Steps(g)
+}
+
+// Quantise calls the watched quantiser, and checks the contribution, also against the ℓ1 distance and the steps.
+func (q watchedAbsolute) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	q.watchedQuantiser.Quantise(g, dst, v)
+	if _, zeroOut := q.AbsoluteDistances(g); !contribution.Within(dst, 0, zeroOut, q.Steps(g)) {
+		q.player.run.refuse("%sa contribution is longer than its quantiser says, or off its steps", q.player.run.component(q.component))
+	}
 }
 
 // component returns the name of a component as text for faults, if there are several components.

@@ -24,14 +24,15 @@ func RunActions(t *testing.T, newMachine Make, c actions.Config, events []event.
 // FeedbackAllocates returns the number of allocations of a step all of whose records answer actions, after some steps
 // without measurement. step returns the number of the machine's open step.
 func FeedbackAllocates(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
-	made, key, i := m.Open(nil), []byte(nil), int64(0)
+	counted := operators.ByCount(m)
+	made, key, i := counted.Open(nil), []byte(nil), int64(0)
 	event := event.Event{Numbers: []float64{0.5}}
 	answer := func() {
 		for range c.Records {
 			key = strconv.AppendUint(key[:0], c.First(step())+uint64(i)%uint64(c.Records), 10)
 			r := operators.Record{Key: key, Event: event}
 			r.Identity.Offset = i
-			made = m.Add(made[:0], r)
+			made = counted.Add(made[:0], r)
 			i++
 		}
 	}

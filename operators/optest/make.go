@@ -2,6 +2,7 @@ package optest
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"testing"
 
@@ -35,11 +36,12 @@ func AllocatesNoMore(
 	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []event.Event,
 ) {
 	t.Helper()
-	stream, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Contribution.Entries())
+	counted := operators.ByCount(machine)
+	stream, row := mechtest.ByCount(mechtest.Open(t, m, [32]byte{1})), make([]float64, m.Contribution.Entries())
 	dst, i := make([]operators.Decision, 0, 1), 0
 	with := testing.AllocsPerRun(200, func() {
 		r := operators.Record{Event: events[i%len(events)], Identity: noise.Identity{Offset: int64(i)}}
-		dst = machine.Add(dst[:0], r)
+		dst = counted.Add(dst[:0], r)
 		i++
 	})
 	if with > testing.AllocsPerRun(200, func() { stream.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
@@ -72,6 +74,7 @@ func ReferenceAgrees(
 ) {
 	t.Helper()
 	model.Begin()
+	counted := operators.ByCount(machine)
 	want := make([]float64, size)
 	for i, e := range events {
 		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
@@ -84,6 +87,35 @@ func ReferenceAgrees(
 				t.Fatalf("%s: contribution %v, want %v", name, got, want)
 			}
 		}
-		model.Observe(machine.Add(nil, r))
+		model.Observe(counted.Add(nil, r))
 	}
+}
+
+// Open opens a stream for a machine. The suite chooses whether it has real noise or scripted sums.
+type Open func(c mechanisms.Config) *mechanisms.Stream
+
+// plans caches the plan of each configuration by the configuration's printed form, because a plan is made only when a
+// deployment is opened.
+type plans map[string]plan
+
+// plan holds the data that all streams of a configuration share. Machines run one at a time, so they can share a
+// mechanism.
+type plan struct {
+	calibration mechanisms.Calibration
+	mechanism   *mechanisms.Mechanism
+}
+
+func (p plans) of(tb testing.TB, c mechanisms.Config) plan {
+	tb.Helper()
+	key := fmt.Sprintf("%#v", c)
+	found, made := p[key]
+	if !made {
+		found.calibration = mechtest.Plan(tb, c)
+		var err error
+		if found.mechanism, err = mechanisms.NewMechanism(c, found.calibration); err != nil {
+			tb.Fatal(err)
+		}
+		p[key] = found
+	}
+	return found
 }

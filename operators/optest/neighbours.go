@@ -84,7 +84,7 @@ func (s suite) subject(tb testing.TB) *neighbours.Subject {
 // extras returns the members of decisions of a machine that serves: it must have the method Extras of its operator.
 func (s suite) extras(tb testing.TB) []decision.Extra {
 	tb.Helper()
-	return s.newMachine(tb).(interface{ Extras() []decision.Extra }).Extras()
+	return s.newMachine(tb).Machine.(interface{ Extras() []decision.Extra }).Extras()
 }
 
 // listed is a neighbours.Source of records that are fixed before anything is published.

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
+	"oriel/mechanisms/steps"
 	"oriel/operators"
 	"oriel/schemas/event"
 )
@@ -18,27 +19,31 @@ import (
 type least struct {
 	stream *mechanisms.Stream
 	leak   func(m *least, r operators.Record) // nil, or a planted fault
+	last   operators.Record
 	point  [1]float64
 	kept   byte // part of the state; 0 without a fault
 }
 
 func (m *least) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-func (m *least) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+func (m *least) Add(r operators.Record) {
 	var gradient []float64
 	v := r.Event.Vector
 	if !r.Null && len(v.Values) == 1 && v.Indices == nil && v.Values[0] == v.Values[0] && r.Event.Weight >= 0 {
 		gradient = []float64{r.Event.Weight * v.Values[0]}
 	}
-	closed := m.stream.Add(r.Identity, gradient)
-	if closed {
-		m.point[0] = m.stream.Sum(0)[0]
-	}
+	m.stream.Add(r.Identity, gradient)
+	m.last = r
 	if m.leak != nil {
 		m.leak(m, r)
 	}
-	if !closed {
-		return dst
+}
+
+func (m *least) Close(dst []operators.Decision) []operators.Decision {
+	m.stream.Close()
+	m.point[0] = m.stream.Sum(0)[0]
+	if m.leak != nil {
+		m.leak(m, m.last)
 	}
 	return append(dst, operators.Decision{Index: m.Steps(), Step: m.Steps(), Point: m.point[:]})
 }
@@ -54,7 +59,7 @@ func (m *least) AppendState(dst []byte) []byte {
 }
 
 func (m *least) Restore(state []byte) error {
-	if len(state) != m.StateLen() || state[0] != 1 {
+	if len(state) < 2 || state[0] != 1 {
 		return errors.New("least: state: no state of version 1")
 	}
 	if err := m.stream.Restore(state[2:]); err != nil {
@@ -126,7 +131,9 @@ func TestWaitingContentsMayDependOnEvents(t *testing.T) {
 			m.kept = 1
 		}
 	}
-	behindCount := func(state []byte) []byte { return append(state[:1:1], state[2:]...) }
+	behindCount := func(state []byte) []byte {
+		return append(state[:steps.CountLen+1:steps.CountLen+1], state[steps.CountLen+2:]...)
+	}
 	none := func(int) []byte { return nil }
 	RunHolding(t, makeLeast(counts), none, behindCount, leastEvents())
 	f := func(fault string, leak func(m *least, r operators.Record), public func([]byte) []byte, want string) {

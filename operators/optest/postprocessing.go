@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/audit"
+	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/operators/neighbours"
 	"oriel/schemas/decision"
@@ -172,7 +172,7 @@ func (d *published) differs(withoutSums bool) string {
 	}
 	for i, x := range d.draws {
 		want := d.script.draws[i]
-		if x.Step != want.Step || x.Place != want.Place || x.Instance != want.Instance || x.Law != want.Law ||
+		if x.Step != want.Step || x.Instance != want.Instance || x.Law != want.Law ||
 			len(x.Scores) != len(want.Scores) {
 			return fmt.Sprintf("draw %d is another one: its place, its law or its number of scores depends on events", i)
 		}
@@ -186,7 +186,7 @@ func (d *published) differs(withoutSums bool) string {
 // scriptedRun is a machine over scripted sums. It holds the decisions of the last record, and the state without the
 // states of the machine's streams.
 type scriptedRun struct {
-	machine operators.Machine
+	machine *operators.Counted
 	streams []*mechanisms.Stream
 	draws   *published
 	last    history
@@ -206,7 +206,7 @@ func (g *scriptedRun) open() {
 func (s suite) overScriptedSums(tb testing.TB) *scriptedRun {
 	tb.Helper()
 	g := &scriptedRun{}
-	g.machine = s.make(tb, func(c mechanisms.Config) *mechanisms.Stream {
+	g.machine = operators.ByCount(s.make(tb, func(c mechanisms.Config) *mechanisms.Stream {
 		tb.Helper()
 		rng := rand.New(rand.NewPCG(uint64(len(g.streams)), 17))
 		release := func(dst []float64, step uint64) {
@@ -223,7 +223,7 @@ func (s suite) overScriptedSums(tb testing.TB) *scriptedRun {
 		}
 		var sums []mechanisms.Sum
 		for range c.Contribution.Components {
-			sums = append(sums, audit.NewScripted(release))
+			sums = append(sums, mechtest.NewScripted(release))
 		}
 		stream, err := s.plans.of(tb, c).mechanism.OpenOver([32]byte{2}, sums...)
 		if err != nil {
@@ -231,7 +231,7 @@ func (s suite) overScriptedSums(tb testing.TB) *scriptedRun {
 		}
 		g.streams = append(g.streams, stream)
 		return stream
-	})
+	}))
 	if len(g.streams) == 0 {
 		tb.Fatal("the machine opens no stream: its decisions see events by another way than a private sum")
 	}

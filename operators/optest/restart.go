@@ -5,21 +5,50 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/steps"
 	"oriel/operators"
 )
+
+// saved is a state, with the names of the open step if the machine is Naming.
+type saved struct {
+	state []byte
+	names [][]byte
+}
+
+func save(m *operators.Counted) (s saved) {
+	s.state = m.AppendState(nil)
+	if machine, is := m.Machine.(operators.Naming); is {
+		names := machine.Naming()
+		names.NamesAgain()
+		for part, some := names.NamesPart(1 << 13); some; part, some = names.NamesPart(1 << 13) {
+			s.names = append(s.names, slices.Clone(part))
+		}
+	}
+	return s
+}
+
+func (s saved) restore(m *operators.Counted) error {
+	err := m.Restore(slices.Clone(s.state))
+	for _, part := range s.names {
+		if err == nil {
+			err = m.Machine.(operators.Naming).Naming().TakeNames(part)
+		}
+	}
+	return err
+}
 
 // restartBeforeOpen replaces the machine before the decisions that are due before the first record, because the
 // pipeline commits the state before it sends them. The new machine has processed other records before, so that data
 // that Restore does not replace would show.
 func (s suite) restartBeforeOpen(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
-	first := s.newMachine(t).AppendState(nil)
+	first := save(s.newMachine(t))
 	m := s.newMachine(t)
 	play(m, s.records[:len(s.records)/2])
-	if err := m.Restore(slices.Clone(first)); err != nil {
+	if err := first.restore(m); err != nil {
 		t.Fatalf("state before Open refused: %v", err)
 	}
-	if again := m.AppendState(nil); !bytes.Equal(again, first) {
+	if again := m.AppendState(nil); !bytes.Equal(again, first.state) {
 		t.Fatal("before Open, Restore then AppendState is not the identity")
 	}
 	wantSame(t, play(m, s.records), want)
@@ -32,9 +61,10 @@ func (s suite) restartAfterAnyRecord(t *testing.T) {
 	got := history{decisions: operators.AppendCopies(nil, m.Open(nil))}
 	for i, r := range s.records {
 		got.decisions = operators.AppendCopies(got.decisions, m.Add(nil, r))
-		got.state = m.AppendState(nil)
+		at := save(m)
+		got.state = at.state
 		m = s.newMachine(t)
-		if err := m.Restore(slices.Clone(got.state)); err != nil {
+		if err := at.restore(m); err != nil {
 			t.Fatalf("state after record %d refused: %v", i, err)
 		}
 		if again := m.AppendState(nil); !bytes.Equal(again, got.state) {
@@ -51,10 +81,11 @@ func (s suite) restartOnce(t *testing.T) {
 	for _, at := range []int{0, 1, len(s.records) / 3, len(s.records) - 1} {
 		m := s.newMachine(t)
 		got := play(m, s.records[:at])
+		early := save(m)
 		for _, r := range s.records[at:] {
 			m.Add(nil, r)
 		}
-		if err := m.Restore(got.state); err != nil {
+		if err := early.restore(m); err != nil {
 			t.Fatalf("state after %d records refused: %v", at, err)
 		}
 		for _, r := range s.records[at:] {
@@ -65,11 +96,11 @@ func (s suite) restartOnce(t *testing.T) {
 	}
 }
 
-func (s suite) stateHasFixedWidth(t *testing.T) {
-	m := s.newMachine(t)
-	width := m.StateLen()
+// stateHasPublicLength plays a second machine on null records in the same places, whose states must have equal lengths.
+func (s suite) stateHasPublicLength(t *testing.T) {
+	m, nulls := s.newMachine(t), s.newMachine(t)
 	for i, r := range s.records {
-		state := m.AppendState([]byte("prefix"))
+		state, width := m.AppendState([]byte("prefix")), len(nulls.AppendState(nil))
 		if !bytes.HasPrefix(state, []byte("prefix")) || len(state) != len("prefix")+width || m.StateLen() != width {
 			t.Fatalf("before record %d the state has %d bytes after its prefix, want %d", i, len(state)-len("prefix"), width)
 		}
@@ -77,6 +108,7 @@ func (s suite) stateHasFixedWidth(t *testing.T) {
 			t.Fatalf("before record %d two states in a row differ", i)
 		}
 		m.Add(nil, r)
+		nulls.Add(nil, operators.Record{Identity: r.Identity, Key: r.Key, Null: true})
 	}
 }
 
@@ -84,9 +116,9 @@ func (s suite) refusedStateChangesNothing(t *testing.T) {
 	m := s.newMachine(t)
 	good := play(m, s.records[:len(s.records)/2]).state
 	version := slices.Clone(good)
-	version[0] ^= 0x55
+	version[steps.CountLen] ^= 0x55
 	filled := bytes.Repeat([]byte{0xff}, len(good))
-	filled[0] = good[0]
+	copy(filled, good[:steps.CountLen+1])
 	for name, bad := range map[string][]byte{
 		"empty": nil, "short": good[:len(good)-1], "long": append(slices.Clone(good), 0), "other version": version,
 		"filled": filled,

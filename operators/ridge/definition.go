@@ -4,6 +4,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
+	"oriel/operators/setting"
 )
 
 // These are the updates.
@@ -21,18 +22,18 @@ var Definition = operators.Definition{
 	Settings: settings, Events: events, New: configure,
 }
 
-var settings = []operators.Setting{
+var settings = []setting.Row{
 	{
-		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{Moments, Innovation}, Required: true,
+		Name: "UPDATE", Kind: setting.Text, Unit: "name", Choices: []string{Moments, Innovation}, Required: true,
 		Text: "ridge regression on private second moments, or innovation least squares on clipped residuals beside them",
 	},
 	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates",
-		Bounds: operators.From(1, moments.MaxFeatures), Required: true, Decodes: true,
+		Name: "DIMENSION", Kind: setting.Count, Unit: "coordinates",
+		Bounds: setting.From(1, moments.MaxFeatures), Required: true, Decodes: true,
 		Text: "dimension d of decisions and feature vectors: d² numbers are noised for each step",
 	},
 	{
-		Name: "LABEL_RANGE", Kind: operators.Text, Form: operators.IsRange,
+		Name: "LABEL_RANGE", Kind: setting.Text, Form: setting.IsRange,
 		Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
 		Text: "public range of labels: labels outside are clamped to it, and so are predictions. Weights of zero predict its middle",
 	},
@@ -40,45 +41,44 @@ var settings = []operators.Setting{
 	moments.Setting("LABEL_SHARE", "0.7",
 		"s, rounded down to a multiple of 1/1024: noise is (1 + s²) on moments of features, and (1 + s²)/s on moments with the label"),
 	{
-		Name: "RESIDUAL_MAX", Kind: operators.Number, Unit: "label", Bounds: operators.From(0, 1e12), Default: "0",
+		Name: "RESIDUAL_MAX", Kind: setting.Number, Unit: "label", Bounds: setting.From(0, 1e12), Default: "0",
 		Text: "C: residuals are clipped to C; ORIEL_UPDATE=innovation needs it, and its noise is proportional to C",
 	},
 	{
-		Name: "GAIN", Kind: operators.Number, Unit: "factor", Bounds: operators.From(0, 1e9), Default: "200",
+		Name: "GAIN", Kind: setting.Number, Unit: "factor", Bounds: setting.From(0, 1e9), Default: "200",
 		Text: "α of ORIEL_UPDATE=innovation: weight of the private second moments in a step; 0: none, a first-order update",
 	},
 	moments.Setting("START_REGULARIZER", "10",
 		"λ₀, public regulariser: the regulariser counts like this many pseudo-events with label 0 in each direction"),
 	{
-		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "share", Bounds: operators.From(0, 1e12), Default: "0",
+		Name: "STRONG_CONVEXITY", Kind: setting.Number, Unit: "share", Bounds: setting.From(0, 1e12), Default: "0",
 		Text: "µ: the regulariser grows by µ with each event",
 	},
 	moments.Setting("NOISE_SHIFT", "1",
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd. If "+
 			"this is too little, the shift is doubled"),
 	{
-		Name: "SPECTRUM", Kind: operators.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted,
-		Later: true,
+		Name: "SPECTRUM", Kind: setting.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted,
 		Text: "shift: the shift is added to the diagonal. raise: smaller eigenvalues are raised to the shift, " +
 			"which is better for features of unlike size, and slower",
 	},
 	{
-		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges",
-		Bounds: operators.From(1e-6, 1e6), Default: "6",
+		Name: "WEIGHTS_MAX", Kind: setting.Number, Unit: "half label ranges",
+		Bounds: setting.From(1e-6, 1e6), Default: "6",
 		Text: "largest norm of weights; longer ones are scaled down. 1: features of norm ORIEL_FEATURES_MAX " +
 			"can move a prediction by half of ORIEL_LABEL_RANGE",
 	},
 	moments.EmitEvery,
 }
 
-func events(v *operators.Values) operators.Events {
+func events(v *setting.Values) operators.Events {
 	d := v.Count("DIMENSION")
 	d = min(d, moments.MaxFeatures)
 	body, _ := loss.Body("squared", int(d)) // no error: this loss exists
 	return operators.Events{Body: body, Dimension: int(d)}
 }
 
-func configure(v *operators.Values) (operators.Operator, error) {
+func configure(v *setting.Values) (operators.Operator, error) {
 	c := operator{
 		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		innovation: v.Text("UPDATE") == Innovation,

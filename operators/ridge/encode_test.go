@@ -30,8 +30,9 @@ func maker(tb testing.TB) func(testing.TB) *Machine {
 }
 
 func used(m *Machine, records int) *Machine {
+	counted := operators.ByCount(m)
 	for _, e := range drawn(records, 2, 4) {
-		m.Add(nil, operators.Record{Event: e})
+		counted.Add(nil, operators.Record{Event: e})
 	}
 	return m
 }
@@ -45,6 +46,7 @@ func FuzzRestore(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, state []byte) {
 		m := fresh(t)
+		counted := operators.ByCount(m)
 		if !optest.Restores(t, m, state) {
 			return
 		}
@@ -52,7 +54,7 @@ func FuzzRestore(f *testing.F) {
 			return
 		}
 		for _, e := range drawn(9, 2, 1) {
-			for _, d := range m.Add(nil, operators.Record{Event: e}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 				for i, x := range append(d.Point, m.members.deviation.Of(d.Extras)...) {
 					if !(math.Abs(x) <= math.MaxFloat64) {
 						t.Fatalf("number %d of a decision is %g", i, x)

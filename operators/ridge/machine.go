@@ -1,6 +1,7 @@
 package ridge
 
 import (
+	"errors"
 	"math"
 
 	"oriel/mechanisms"
@@ -71,10 +72,11 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add adds the row of a record. A record without a row counts as null.
-func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.Stream.Add(r.Identity, m.contribution(r)) {
-		return dst
-	}
+func (m *Machine) Add(r operators.Record) { m.Stream.Add(r.Identity, m.contribution(r)) }
+
+// Close publishes the weights of the step, if a decision is due.
+func (m *Machine) Close(dst []operators.Decision) []operators.Decision {
+	m.Stream.Close()
 	t := m.Stream.Step()
 	if t%m.every != 0 {
 		return dst
@@ -183,4 +185,29 @@ func (m *Machine) squares(sums moments.Moments) float64 {
 		total += float64(x * (row - float64(2*m.cross[i])))
 	}
 	return total
+}
+
+// The fields of a state are the weights, d floats, and the number of doublings, u64.
+const stateVersion = 1
+
+// defineState lists the fields of the state of a machine that newMachine has made.
+func (m *Machine) defineState() {
+	limit := float64(m.maxWeights*m.half) / m.features
+	longest := float64(limit * (1 + 1e-9))
+	m.Version = stateVersion
+	m.Fields = []operators.Field{
+		operators.Floats(m.point, func() error {
+			if !(lattice.Norm(m.point) <= longest) {
+				return errors.New("weights longer than they can be")
+			}
+			return nil
+		}),
+		operators.Counter(&m.doublings),
+	}
+	m.Check = func() error {
+		if m.Stream.Step() < m.every && (m.doublings != 0 || lattice.Norm(m.point) != 0) {
+			return errors.New("weights before there was a decision")
+		}
+		return nil
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -48,9 +49,10 @@ func TestGoldenDecisions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		digest := optest.NewDigest()
+		counted := operators.ByCount(machine)
+		digest := goldentest.NewDigest()
 		for _, e := range drawn(200, 4, 11) {
-			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 				digest.Numbers(d.Point...)
 				for _, extra := range d.Extras {
 					digest.Numbers(extra.Number)
@@ -194,10 +196,11 @@ func TestWeightsMatchTheFormulas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			model := slow{operator: c, edge: machine.edge, point: make([]float64, 4)}
 			for i, e := range drawn(150, 4, 5) {
 				model.add(e)
-				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				for _, d := range counted.Add(nil, operators.Record{Event: e}) {
 					model.decide()
 					for k, x := range model.point {
 						if far := math.Abs(d.Point[k] - x); far > 2e-3*(math.Abs(x)+c.half*0.05) {
@@ -292,7 +295,7 @@ func TestContributionsReachTheirSensitivity(t *testing.T) {
 		if !model.Contribution(values[0], with) || !model.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
-		optest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
+		mechtest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
 	}
 }
 
@@ -323,8 +326,9 @@ func TestDeviationsOfWeights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		for i, e := range events {
-			for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
+			for _, d := range counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
 				for k, x := range d.Point {
 					weights[k] = append(weights[k], x)
 				}
@@ -410,10 +414,11 @@ func BenchmarkAdd(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			events, dst, i := drawn(1024, c.rows.Features, 1), make([]operators.Decision, 0, 1), 0
 			b.ReportAllocs()
 			for b.Loop() {
-				dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
+				dst = counted.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
 				i++
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/description"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
 	"oriel/schemas/decision"
@@ -81,7 +82,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return checkParams(params, params == nil)
 }
 
-// paramsVersion is the only content of a plan, because all numbers come from settings and from the mechanism's plan.
+// paramsVersion is the only content of params, because all numbers come from settings and from the calibration.
 const paramsVersion = 1
 
 var errParams = errors.New("ridge: params: not the one byte that this software knows")
@@ -104,12 +105,12 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe describes the contribution of a row, and the noise that the released matrix contains when it is factorised.
-func (c operator) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) description.Figures {
 	s, shift := float64(c.rows.Label)/moments.MaxLabel, c.shift
 	if c.raise {
 		shift = 0 // with raised eigenvalues there is no shift
 	}
-	return operators.Description{
+	return description.Figures{
 		Radius: float64(float64(c.maxWeights*c.half) / c.features),
 		Distance: fmt.Sprintf(
 			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",

@@ -15,13 +15,14 @@ import (
 
 // played returns copies of the decisions for events; a nil event is a null record.
 func played(t *testing.T, m *Machine, events []*event.Event) (decisions []operators.Decision) {
+	counted := operators.ByCount(m)
 	t.Helper()
 	for i, e := range events {
 		r := operators.Record{Identity: noise.Identity{Offset: int64(i)}, Null: e == nil}
 		if e != nil {
 			r.Event = *e
 		}
-		for _, d := range m.Add(nil, r) {
+		for _, d := range counted.Add(nil, r) {
 			d.Point = append([]float64{}, d.Point...)
 			d.Extras = append([]decision.ExtraValue{}, d.Extras...)
 			decisions = append(decisions, d)

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -26,7 +27,7 @@ func named(n int) (names []string) {
 // halvingOf returns a configuration of halving that first tries each element for one round.
 func halvingOf(n, k, records int) Config {
 	return Config{
-		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Value: operators.Range{High: 1},
+		Elements: named(n), Pick: k, Tries: 1, Value: setting.Range{High: 1},
 		Actions: actions.Config{Records: records, Actions: records},
 	}
 }
@@ -58,11 +59,11 @@ func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
 // opened returns a machine over the given stream.
 func opened(tb testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
 	tb.Helper()
-	plan, err := (operator{Config: c}).Params(m)
+	params, err := (operator{Config: c}).Params(m)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	machine, err := (operator{Config: c}).Open(plan, stream)
+	machine, err := (operator{Config: c}).Open(params, stream)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -172,6 +173,7 @@ func (t *town) normal(k int) func(set []int) float64 {
 // play answers all actions of some rounds with values from a town, and calls each with the first decision of each
 // round.
 func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Decision)) {
+	counted := operators.ByCount(m)
 	made, at := m.Open(nil), int64(0)
 	for round := range rounds {
 		if each != nil {
@@ -179,7 +181,7 @@ func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Dec
 		}
 		first, set := made[0].Index, setOf(made[0])
 		for k := range uint64(m.config.Actions.Records) {
-			made = m.Add(made[:0], answer(first+k, t.of(t.event(), set), at))
+			made = counted.Add(made[:0], answer(first+k, t.of(t.event(), set), at))
 			at++
 		}
 	}

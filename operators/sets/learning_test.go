@@ -54,30 +54,32 @@ func TestHalvingFindsSets(t *testing.T) {
 }
 
 // TestWeightsLearn checks that exponential weights learn from explorations within their proved bound, that they learn
-// less under noise, and that they learn nothing at the rate printed in the paper.
+// less under noise.
 func TestWeightsLearn(t *testing.T) {
 	const rounds = 30000
 	c := drawsOf(6, 2, 8, rounds)
 	c.Share = 0.25
 	seeds := tiertest.Runs(1, 4)
 	strong, weak := found(t, c, 2, rounds, seeds), found(t, c, 0.02, rounds, seeds)
-	c.Rate = printed
-	as := found(t, c, 2, rounds, seeds)
-	t.Logf("%.3f at ε = 2, %.3f at 0.02, printed %.3f", strong, weak, as)
-	if strong < 0.25 || weak > strong-0.15 || as > 0.1 {
+	t.Logf("%.3f at ε = 2, %.3f at 0.02", strong, weak)
+	if strong < 0.25 || weak > strong-0.15 {
 		t.Error("not in their order")
 	}
 }
 
+// keysPlayed is the number of streams whose results a test averages, so that its limits hold for any noise.
+const keysPlayed = 12
+
 // TestEpochsFollowAChange checks a change of the best set. With epochs the rule must find the set that is best in the
-// last epoch. Without them it keeps the first set.
+// last epoch: 0.8 ± 0.27 of greedy's in a stream, so that the limit is 4 standard errors away. Without epochs it keeps
+// the first set.
 func TestEpochsFollowAChange(t *testing.T) {
 	c := halvingOf(10, 2, 16)
 	c.Tries = 4
-	before, after := newTown(10, 30, 3), newTown(10, 30, 4)
-	normal := after.normal(2)
-	score := func(c Config) float64 {
-		m := machineOf(t, c, 1, 2)
+	play := func(c Config, key byte) float64 {
+		before, after := newTown(10, 30, 3), newTown(10, 30, 4)
+		normal, m := after.normal(2), machineOf(t, c, 4, key)
+		counted := operators.ByCount(m)
 		made, at, last, half := m.Open(nil), int64(0), 0.0, int(c.explores())*2
 		for round := range 2 * half {
 			w := before
@@ -89,26 +91,45 @@ func TestEpochsFollowAChange(t *testing.T) {
 				last = normal(set)
 			}
 			for k := range uint64(c.Actions.Records) {
-				made = m.Add(made[:0], answer(first+k, w.of(w.event(), set), at))
+				made = counted.Add(made[:0], answer(first+k, w.of(w.event(), set), at))
 				at++
 			}
 		}
 		return last
 	}
+	score := func(c Config) (mean float64) {
+		for key := range byte(keysPlayed) {
+			mean += play(c, key) / keysPlayed
+		}
+		return mean
+	}
 	stays := score(c)
 	c.Epoch = c.explores() * 2
-	if anew := score(c); anew < 0.7 || stays > anew-0.2 {
+	if anew := score(c); anew < 0.48 || stays > anew-0.2 {
 		t.Errorf("after a change %.3f with epochs, %.3f without", anew, stays)
 	}
 }
 
-// TestFeedbackThatFails checks that unanswered actions, late answers, and records that answer no action only cost time:
-// the sets found are as good. Answers to actions of an earlier set must not count for a later set.
+// TestFeedbackThatFails checks that unanswered actions, late answers, and records that answer no action only cost
+// time: the sets found are as good, 0.97 ± 0.32 of greedy's in a stream, so that the limit is 4 standard errors away.
+// Answers to actions of an earlier set must not count for a later set.
 func TestFeedbackThatFails(t *testing.T) {
+	mean := 0.0
+	for key := range byte(keysPlayed) {
+		mean += playedWithFailures(t, key) / keysPlayed
+	}
+	if mean < 0.6 {
+		t.Errorf("the sets found have %.3f of greedy's", mean)
+	}
+}
+
+// playedWithFailures returns the share of greedy's value that the last set of a stream has.
+func playedWithFailures(t *testing.T, key byte) float64 {
 	c := halvingOf(10, 2, 8)
 	c.Tries, c.Actions.Actions, c.Actions.Delay = 4, 16, 3
 	w := newTown(10, 30, 5)
-	normal, m := w.normal(2), machineOf(t, c, 1, 3)
+	normal, m := w.normal(2), machineOf(t, c, 4, key)
+	counted := operators.ByCount(m)
 	type fed struct {
 		play  uint64
 		value float64
@@ -128,16 +149,17 @@ func TestFeedbackThatFails(t *testing.T) {
 				r = answer(waiting[i].play, waiting[i].value, at)
 				waiting = append(waiting[:i], waiting[i+1:]...)
 			}
-			made = m.Add(made, r)
+			made = counted.Add(made, r)
 			at++
 		}
 		if len(waiting) > 40 {
 			waiting = waiting[len(waiting)-40:]
 		}
 	}
-	if d := made[0]; d.Extras[1].Number != 0 || normal(setOf(d)) < 0.8 {
-		t.Errorf("%v is played, %.3f of greedy's", setOf(d), normal(setOf(d)))
+	if made[0].Extras[1].Number != 0 {
+		t.Errorf("key %d: the last round explores", key)
 	}
+	return normal(setOf(made[0]))
 }
 
 // TestSetsChangeOnlyAfterExplorations checks that a set changes only after an exploration, one round later, and that
@@ -163,36 +185,6 @@ func TestSetsChangeOnlyAfterExplorations(t *testing.T) {
 	})
 	if changes < 20 {
 		t.Errorf("%d changes", changes)
-	}
-}
-
-// TestDirectDrawsFindLess checks the paper's variant B.1, which draws after each round. Its sets change without an
-// exploration in between. They are worse than with draws only after explorations, whose printed η is larger for the
-// same ε.
-func TestDirectDrawsFindLess(t *testing.T) {
-	rounds := tiertest.Runs(28_000, 40_000)
-	c := drawsOf(4, 2, 8, uint64(rounds))
-	c.Share, c.Rate = 0.05, printed
-	seeds := tiertest.Runs(2, 6)
-	behind := found(t, c, 300, rounds, seeds)
-	c.Rate = direct
-	each := found(t, c, 300, rounds, seeds)
-	if t.Logf("behind explorations %.3f, behind each round %.3f", behind, each); behind < 0.3 || each > behind-0.1 {
-		t.Errorf("behind explorations %.3f is found, behind each round %.3f", behind, each)
-	}
-	w, set, explored, changes := newTown(4, 20, 1), []int(nil), false, 0
-	w.play(machineOf(t, c, 1, 1), 400, func(_ int, d operators.Decision) {
-		if d.Extras[1].Number == 1 {
-			explored = true
-			return
-		}
-		if set != nil && !explored && !slices.Equal(set, setOf(d)) {
-			changes++
-		}
-		set, explored = slices.Clone(setOf(d)), false
-	})
-	if changes < 100 {
-		t.Errorf("%d of 400 sets change without an exploration", changes)
 	}
 }
 

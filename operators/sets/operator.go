@@ -10,6 +10,8 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
+	"oriel/operators/description"
+	"oriel/operators/setting"
 	"oriel/schemas/decision"
 )
 
@@ -17,7 +19,7 @@ import (
 type Config struct {
 	Elements []string // N names, 2 to 4096
 	Pick     int      // k, below N
-	Value    operators.Range
+	Value    setting.Range
 	Actions  actions.Config
 
 	Tries uint64 // for halving: number of rounds in which an element is first tried
@@ -25,8 +27,7 @@ type Config struct {
 
 	Draws   bool // the rule is draws; otherwise it is halving
 	Horizon uint64
-	Rate    string
-	Share   float64 // share of rounds that explore; 0: the share of the rate
+	Share   float64 // share of rounds that explore; 0: the share that the proof allows
 	Capped  bool    // explorations stop at a cap, as ORIEL_COINS=capped sets
 	early   bool    // the first rounds explore, without coins, for an audit
 }
@@ -83,7 +84,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if err != nil {
 		return err
 	}
-	m.Draws = mechanisms.Draws{K: uint64(c.Pick), MaxDraws: c.draws(r), Disjoint: true, MaxEpsilon: r.maxEpsilon}
+	m.Draws = mechanisms.Draws{K: uint64(c.Pick), MaxDraws: r.explorations, Disjoint: true, MaxEpsilon: r.maxEpsilon}
 	return nil
 }
 
@@ -125,8 +126,8 @@ func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Mach
 }
 
 // Describe returns, among other figures, which share of rounds explores.
-func (c operator) Describe(m mechanisms.Config) operators.Description {
-	d := operators.Description{
+func (c operator) Describe(m mechanisms.Config) description.Figures {
+	d := description.Figures{
 		Mechanisms: []string{"once-gamma", "once-gaussian"},
 		Steps: fmt.Sprintf("%d of %d elements; a round of %d plays of one set a step, %s; the set "+
 			"stands after %d steps that explore, %d of them a position", c.Pick, len(c.Elements), c.Actions.Actions,

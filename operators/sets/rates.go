@@ -10,11 +10,11 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/operators"
+	"oriel/operators/description"
 	"oriel/operators/elementary"
 )
 
-// rates holds the constants of the rule draws. They are computed when a stream is opened, and stored in its plan.
+// rates holds the constants of the rule draws. They are computed when a stream is opened, and stored in its params.
 type rates struct {
 	share        float64 // γ, the share of rounds that explore
 	explorations uint64  // number of explorations in a life; with capped coins the largest number
@@ -25,25 +25,13 @@ type rates struct {
 func (c Config) rates(m mechanisms.Config) (rates, error) {
 	rounds, k, n := float64(c.Horizon), float64(c.Pick), float64(len(c.Elements))
 	records, nLogN := float64(m.Batch), float64(n*elementary.Log(n))
-	if !(m.Budget.Delta > 0) && (c.Rate != tight || c.Share == 0) {
-		return rates{}, errors.New("sets: ORIEL_DELTA: not set, and only ORIEL_RATE=tight with an ORIEL_SHARE has no need of it")
+	if !(m.Budget.Delta > 0) && c.Share == 0 {
+		return rates{}, errors.New("sets: ORIEL_DELTA: not set, and only an ORIEL_SHARE has no need of it")
 	}
 	r := rates{share: c.Share}
-	rho := dp.ZCDPRho(m.Budget)
 	if c.Share == 0 {
-		switch c.Rate {
-		case printed:
-			r.share = float64(k * cubeRoot(float64(float64(256*nLogN)*nLogN)/rounds))
-		case direct: // γ at which k³N·ln N·√(32R·ln(k/δ))/(εγ), the regret bound at this γ's η, equals γR
-			x := float64(float64(float64(k*k)*k)*nLogN) / m.Budget.Epsilon
-			x = float64(x * math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))
-			r.share = math.Sqrt(x / math.Sqrt(rounds))
-		case theorem:
-			r.share = float64(float64(k*k) * cubeRoot(float64(float64(256*nLogN)*nLogN)/rounds))
-		default:
-			x := float64(float64(k*k)*nLogN) / float64(math.Sqrt(float64(c.spread()*8*rho))*records)
-			r.share = max(cubeRoot(float64(x*x)/rounds), float64(k*cubeRoot(nLogN/rounds)))
-		}
+		x := float64(float64(k*k)*nLogN) / float64(math.Sqrt(float64(c.spread()*8*dp.ZCDPRho(m.Budget)))*records)
+		r.share = max(cubeRoot(float64(x*x)/rounds), float64(k*cubeRoot(nLogN/rounds)))
 	}
 	r.share = min(1, r.share)
 	r.explorations = uint64(max(1, math.Floor(float64(r.share*rounds))))
@@ -51,29 +39,11 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		r.explorations = uint64(max(1, min(rounds, math.Floor(float64(2*r.share*rounds)))))
 	}
 	eta := min(1, math.Sqrt(float64(k*nLogN)/float64(r.share*rounds))) / records
-	if c.Rate != tight {
-		times := float64(r.explorations)
-		if c.Rate == direct {
-			times = rounds
-		} else if !c.Capped {
-			times++ // the source paper draws once before any event
-		}
-		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
-	}
 	r.maxEpsilon = eta // for rewards in [0, 1], one of which is exchanged
 	if m.Unit.AgainstNull() {
 		r.maxEpsilon = eta / 2 // half of it, because rewards are centred at ½
 	}
 	return r, nil
-}
-
-// draws returns the largest number of draws in a life: one after each exploration or, with the rate direct, after each
-// round.
-func (c Config) draws(r rates) uint64 {
-	if c.Rate == direct {
-		return c.Horizon
-	}
-	return r.explorations
 }
 
 // spread returns 4 for fixed coins, and 2 for capped coins, whose privacy account covers twice as many explorations.
@@ -87,7 +57,7 @@ func (c Config) spread() float64 {
 
 func cubeRoot(x float64) float64 { return elementary.Exp(elementary.Log(x) / 3) }
 
-// line returns the text of rates in a plan.
+// line returns the text of rates in params.
 func (r rates) line() string {
 	return fmt.Sprintf("%s %d %s", bitsOf(r.share), r.explorations, bitsOf(r.maxEpsilon))
 }
@@ -110,8 +80,8 @@ func parseRates(line string) (r rates, ok bool) {
 }
 
 // describeDraws describes how often rounds explore, and the proved regret bound.
-func (c operator) describeDraws(m mechanisms.Config) operators.Description {
-	d := operators.Description{
+func (c operator) describeDraws(m mechanisms.Config) description.Figures {
+	d := description.Figures{
 		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
 		Distance: "the result of an exploration, in one of all cells: an exchange changes one sum by at most 1, for all later draws",
 	}
@@ -126,12 +96,8 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	if p, err := mechanisms.Calibrate(m); err == nil {
 		eta = c.eta(m, p)
 	}
-	behind := "each"
-	if c.Rate == direct {
-		behind = "every round"
-	}
-	d.Steps = fmt.Sprintf("%d of %d elements; %d of %d rounds explore, and behind %s all are drawn anew, η = %.4g; ", c.Pick,
-		len(c.Elements), r.explorations, c.Horizon, behind, eta)
+	d.Steps = fmt.Sprintf("%d of %d elements; %d of %d rounds explore, and behind each all are drawn anew, η = %.4g; ", c.Pick,
+		len(c.Elements), r.explorations, c.Horizon, eta)
 	events := float64(c.Horizon) * float64(m.Batch)
 	if bound := c.regretBound(r, eta, float64(m.Batch)); bound < events {
 		d.Steps += fmt.Sprintf("%.4g answers, if all come in the round of their plays, cost at most %.4g less than 1 − 1/e of "+
@@ -142,7 +108,7 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// eta returns η of a plan, in units of rewards.
+// eta returns η of a calibration, in units of rewards.
 func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	e := p.DrawLaw(m).Epsilon.Up()
 	if m.Unit.AgainstNull() {

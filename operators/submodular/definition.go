@@ -5,6 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -37,64 +38,65 @@ const (
 	maxPick     = 1 << 8
 )
 
-var settings = []operators.Setting{
+var settings = []setting.Row{
 	{
-		Name: "RULE", Kind: operators.Text, Unit: "name", Required: true,
+		Name: "RULE", Kind: setting.Text, Unit: "name", Required: true,
 		Choices: []string{byHistogram, byArgmax, byDraws, byLeaders, byShares},
 		Text: "algorithm for the set: histogram, argmax, draws, leaders or shares; the operator's README.md " +
 			"explains each",
 	},
 	{
-		Name: "PICK", Kind: operators.Count, Unit: "elements",
-		Bounds: operators.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
+		Name: "PICK", Kind: setting.Count, Unit: "elements",
+		Bounds: setting.From(1, maxPick), Range: "1 to 256, below the elements", Required: true,
 		Text: "k, the size of the set",
 	},
 	{
-		Name: "FUNCTION", Kind: operators.Text, Unit: "name", Choices: functions, Default: functions[facility],
+		Name: "FUNCTION", Kind: setting.Text, Unit: "name", Choices: functions, Default: functions[facility],
 		Text: "value f(S) of a set to an event with values v_a: facility, probabilistic, modular, saturating " +
 			"or quadratic; formulas in the operator's README.md",
 	},
 	{
-		Name: "PLACES", Kind: operators.File, Unit: "file",
+		Name: "PLACES", Kind: setting.File, Unit: "file",
 		Range: "2 to 1024 lines name:latitude:longitude, one for each place",
 		Entry: placeEntry, Decodes: true,
 		Text: "public places, degrees: events are at them, and elements are the same places. Replay must have the same file",
 	},
 	{
-		Name: "TYPES", Kind: operators.File, Unit: "file", Range: "2 to 1024 lines name:value:value:…, one for each type",
-		Entry: typeEntry, Decodes: true, Later: true,
+		Name: "TYPES", Kind: setting.File, Unit: "file", Range: "2 to 1024 lines name:value:value:…, one for each type",
+		Entry: typeEntry, Decodes: true,
 		Text: "public types of events, with the value of each element for events of the type, in [0, 1]; instead of ORIEL_PLACES",
 	},
 	{
-		Name: "CATCHMENT", Kind: operators.Number, Unit: "km", Bounds: operators.From(0.001, 20100), Default: "1000",
+		Name: "CATCHMENT", Kind: setting.Number, Unit: "km", Bounds: setting.From(0.001, 20100), Default: "1000",
 		Text: "with ORIEL_PLACES an event values a place at 1 − distance/catchment, and at 0 beyond",
 	},
 	{
-		Name: "ELEMENTS", Kind: operators.Count, Unit: "elements", Bounds: operators.From(2, maxElements).OrZero(), Default: "0", Decodes: true,
-		Text: "N, the number of elements, if each event has the value of each element; not with ORIEL_PLACES or ORIEL_TYPES",
+		Name: "ELEMENTS", Kind: setting.Count, Unit: "elements", Default: "0", Decodes: true,
+		Bounds: setting.From(2, maxElements).OrZero(),
+		Text:   "N, the number of elements, if each event has the value of each element; not with ORIEL_PLACES or ORIEL_TYPES",
 	},
 	{
-		Name: "COPIES", Kind: operators.Count, Unit: "copies",
-		Bounds: operators.From(0, maxCopies), Range: "0 to 1024; with ORIEL_RULE=shares", Default: "0", Later: true,
+		Name: "COPIES", Kind: setting.Count, Unit: "copies",
+		Bounds: setting.From(0, maxCopies), Range: "0 to 1024; with ORIEL_RULE=shares", Default: "0",
 		Text: "K of ORIEL_RULE=shares: number of learners in a row; 0: the number in the source's proof",
 	},
 	{
-		Name: "VALUES_NORM", Kind: operators.Number, Unit: "norm", Default: "0", Later: true,
-		Bounds: operators.From(0.001, 1e3).OrZero(), Range: "0, or 0.001 to the root of half of the elements",
+		Name: "VALUES_NORM", Kind: setting.Number, Unit: "norm", Default: "0",
+		Bounds: setting.From(0.001, 1e3).OrZero(), Range: "0, or 0.001 to the root of half of the elements",
 		Text: "M of argmax, leaders and shares: values of an event are scaled down to √Σv_a² ≤ M, which needs " +
 			"less noise. 0: no bound",
 	},
-	operators.EmitEvery("1000",
+	setting.EmitEvery("1000",
 		"number of steps between two decisions with a new set; the privacy account covers all steps. With draws, fewer decisions cost less privacy"),
 	{
-		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
+		Name: "RATE", Kind: setting.Text, Unit: "name", Default: tight,
 		Choices: []string{tight, bounded},
 		Text: "learning rate of draws, leaders and shares. tight: as fast as the noise allows. bounded: the " +
 			"rate for which the regret bound is proved",
 	},
 }
 
-func events(v *operators.Values) operators.Events {
+func events(v *setting.Values) operators.Events {
 	n, setting, parse, member := v.Count("ELEMENTS"), "PLACES", parsePlace, "place"
 	v.Want("TYPES", len(v.Entries("TYPES")) == 0 || len(v.Entries("PLACES")) == 0, "set, and so is ORIEL_PLACES")
 	if len(v.Entries("TYPES")) > 0 {
@@ -128,7 +130,7 @@ func events(v *operators.Values) operators.Events {
 	}}
 }
 
-func configure(v *operators.Values) (operators.Operator, error) {
+func configure(v *setting.Values) (operators.Operator, error) {
 	c := operator{
 		rule:    v.Text("RULE"),
 		copies:  int(min(v.Count("COPIES"), maxCopies+1)),
@@ -158,8 +160,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		byHistogram, byArgmax)
 	v.Want("PICK", c.pick >= 1 && c.pick <= maxPick && c.pick < c.elements,
 		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, c.elements)
-	v.Want("PICK", c.rule == byHistogram || c.pick*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers",
-		c.pick, c.elements, operators.MaxDimension)
+	v.Want("PICK", c.rule == byHistogram || c.pick*c.elements <= setting.MaxDimension, "%d: times %d elements is above %d numbers",
+		c.pick, c.elements, setting.MaxDimension)
 	v.Want("VALUES_NORM", c.norm == 0 || c.norm >= 0.001 && float64(2*c.norm*c.norm) <= float64(c.elements),
 		"%g: not 0, or from 0.001 to √(%d/2), above which it would only add to the sensitivity", c.norm, c.elements)
 	v.Want("VALUES_NORM", c.norm == 0 || c.rule != byHistogram && c.rule != byDraws,
@@ -167,16 +169,16 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("RATE", c.rule == byDraws || c.tuned() || !c.printed && !c.bounded, "%s: only ORIEL_RULE=%s, %s and %s have one",
 		v.Text("RATE"), byDraws, byLeaders, byShares)
 	v.Want("COPIES", c.rule == byShares || c.copies == 0, "%d: only ORIEL_RULE=%s has any", c.copies, byShares)
-	v.Want("COPIES", c.copies*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers", c.copies,
-		c.elements, operators.MaxDimension)
+	v.Want("COPIES", c.copies*c.elements <= setting.MaxDimension, "%d: times %d elements is above %d numbers", c.copies,
+		c.elements, setting.MaxDimension)
 	v.Want("FUNCTION", c.rule != byShares || c.function != saturating, "%s: has no smooth extension to chances",
 		functions[saturating])
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || c.rule != byDraws || facts.Structure == mechanisms.Selection, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
-		v.Mechanism, byDraws, mechanisms.ExponentialMechanism)
-	v.Want("MECHANISM", facts.Structure != mechanisms.Selection || c.rule == byDraws,
+	v.Want("MECHANISM", !known || c.rule != byDraws || !facts.ReleasesSums(),
+		"%s: ORIEL_RULE=%s takes %s, which releases no sum", v.Mechanism, byDraws, mechanisms.ExponentialMechanism)
+	v.Want("MECHANISM", facts.ReleasesSums() || c.rule == byDraws,
 		"%s: releases no sum, and ORIEL_RULE=%s needs sums; set ORIEL_MECHANISM=blt", v.Mechanism, c.rule)
-	v.Want("MECHANISM", !known || facts.Structure != mechanisms.PerStep, "%s: sets follow from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
+	v.Want("MECHANISM", !known || !facts.EachStep(), "%s: sets follow from sums, and this mechanism releases single steps; set ORIEL_MECHANISM=blt",
 		v.Mechanism)
 	return c, v.Err()
 }

@@ -19,5 +19,8 @@
 // probabilities. The greedy set has at least 1 − 1/e of the value of the best set, and mostly its full value. With
 // ORIEL_MEMORY the set follows changes, and privacy is for life.
 //
+// The folder has more files than others and no rooms, because every rule reads the same settings (operator), and the
+// bounds, the reference model and the score read every rule: a wall between them would only export these settings.
+//
 // SPEC.md has functions, choices and figures, and which rule suits which events. PROOF.md proves the privacy cost.
 package submodular

@@ -19,9 +19,10 @@ import (
 
 // published runs events through a machine, and returns its decisions as text.
 func published(machine *Machine, events []operators.Record) (out string) {
+	counted := operators.ByCount(machine)
 	for i, r := range events {
 		r.Identity.Offset = int64(i)
-		out += shownBy(machine.Add(nil, r))
+		out += shownBy(counted.Add(nil, r))
 	}
 	return out
 }
@@ -46,6 +47,7 @@ func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events 
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	start := machine.AppendState(nil)
 	play := func(step int, state []byte) (after []byte, output string) {
 		if err := machine.Restore(state); err != nil {
@@ -53,7 +55,7 @@ func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events 
 		}
 		r := events[step]
 		r.Identity.Offset = int64(step)
-		output = shownBy(machine.Add(nil, r))
+		output = shownBy(counted.Add(nil, r))
 		return machine.AppendState(nil), output
 	}
 	return optest.LawOfSteps(stream, mechtest.Plan(t, m).DrawLaw(m), fast, start, len(events), play)
@@ -272,9 +274,10 @@ func TestDrawsAllocateNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	events, dst, i := drawn(c, 64, 1), make([]operators.Decision, 0, 1), 0
 	if n := testing.AllocsPerRun(500, func() {
-		dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
+		dst = counted.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
 		i++
 	}); n > 0 {
 		t.Errorf("%g allocations a step", n)

@@ -136,6 +136,7 @@ func (w exemplars) playPlan(t *testing.T, c operator, m mechanisms.Config, p par
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	score, from := c.Score(), len(w.events)*9/10
 	x := score.Start
 	var made []operators.Decision
@@ -144,7 +145,7 @@ func (w exemplars) playPlan(t *testing.T, c operator, m mechanisms.Config, p par
 		if i >= from {
 			got += (1 - score.Loss(x, e)) / float64(len(w.events)-from)
 		}
-		made = machine.Add(made[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+		made = counted.Add(made[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 		if len(made) > 0 {
 			x = append(x[:0:0], made[0].Point...)
 		}

@@ -16,6 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
+	"oriel/operators/optest/flighttest"
 	"oriel/schemas/event"
 )
 
@@ -108,13 +109,14 @@ func (w world) machine(t *testing.T, m mechanisms.Config, seed byte, lines ...st
 		t.Fatal(err)
 	}
 	machine, n := opened.(*Machine), len(w.places)
+	counted := operators.ByCount(machine)
 	var dst []operators.Decision
 	return w.played(func() []int { return machine.set }, func(i, j int) {
 		e := event.Event{Numbers: []float64{float64(j)}}
 		if len(c.types) == 0 {
 			e = event.Event{Vector: event.Vector{Values: w.table[j*n:][:n]}}
 		}
-		dst = machine.Add(dst[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+		dst = counted.Add(dst[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	})
 }
 
@@ -300,7 +302,7 @@ func (w world) tableOf(catchment float64) (table []float64) {
 // flights reads the destinations of all flights that arrived, in the order of their schedule.
 func flights(t *testing.T) world {
 	t.Helper()
-	l := optest.ReadLandings(t, *flightsFile, *airportsFile)
+	l := flighttest.ReadLandings(t, *flightsFile, *airportsFile)
 	w := world{pick: 3, types: l.Destinations}
 	for i, name := range l.Names {
 		w.places = append(w.places, place{name: name, latitude: l.Latitude[i], longitude: l.Longitude[i]})

@@ -1,6 +1,12 @@
 package submodular
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"oriel/operators"
+	"oriel/schemas/event"
+)
 
 // unit is the resolution of values. Values are integer multiples of 2⁻²⁰, and therefore equal on every CPU.
 const unit = 1 << 20
@@ -61,4 +67,131 @@ func (f function) gain(before, v float64, k int) float64 {
 	default:
 		return f.with(before, v, k) - before
 	}
+}
+
+// greedy builds sets element by element. The next element is the one with the largest gain, the first among equals
+// (Nemhauser, Wolsey and Fisher, "An analysis of approximations for maximizing submodular set functions I",
+// Mathematical Programming 14, 1978). For a monotone submodular function its set has at least 1 − (1 − 1/k)^k of the
+// value of the best set.
+type greedy struct {
+	function function
+	elements int
+	pick     int
+	set      []int
+	member   []bool
+	before   []float64 // value of the set so far to each type
+}
+
+func newGreedy(f function, types, elements, pick int) *greedy {
+	return &greedy{
+		function: f, elements: elements, pick: pick, set: make([]int, 0, pick), member: make([]bool, elements),
+		before: make([]float64, types),
+	}
+}
+
+// weighted finds the greedy set for given numbers of events of each type; table holds their values, type by type. It
+// returns the set, valid until the next call, and its total value over all events.
+func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
+	g.set = g.set[:0]
+	clear(g.member)
+	clear(g.before)
+	for range g.pick {
+		best, most := -1, 0.0
+		for element := range g.elements {
+			if g.member[element] {
+				continue
+			}
+			gain := 0.0
+			for j, n := range counts {
+				after := g.function.with(g.before[j], table[j*g.elements+element], g.pick)
+				gain += float64(n * (after - g.before[j]))
+			}
+			if best < 0 || gain > most {
+				best, most = element, gain
+			}
+		}
+		g.set, g.member[best] = append(g.set, best), true
+		for j := range counts {
+			g.before[j] = g.function.with(g.before[j], table[j*g.elements+best], g.pick)
+		}
+	}
+	for j, n := range counts {
+		value += float64(n * g.before[j])
+	}
+	return g.set, value
+}
+
+// bestOther returns the element with the largest sum that is not in the set, the first among equals.
+func bestOther(sums []float64, set []int) int {
+	best := -1
+	for a, g := range sums {
+		if (best < 0 || g > sums[best]) && !slices.Contains(set, a) {
+			best = a
+		}
+	}
+	return best
+}
+
+// Score is 1 − f(S), the value that an event misses compared with the largest possible value of a set. Before the first
+// published set it uses the initial set.
+func (c operator) Score() *operators.Score {
+	table := c.table()
+	s := &operators.Score{Loss: func(x []float64, e event.Event) float64 { return c.missed(table, x, e) }}
+	first := c.first(table)
+	if c.rule == byShares {
+		s.Start = make([]float64, c.elements)
+		for _, element := range first {
+			s.Start[element] = 1
+		}
+		return s
+	}
+	for _, element := range first {
+		s.Start = append(s.Start, float64(element))
+	}
+	return s
+}
+
+// missed returns 1 − f(S) for an event, or NaN if the event is unusable.
+func (c operator) missed(table, set []float64, e event.Event) float64 {
+	v := e.Vector
+	if len(c.types) > 0 {
+		j := c.typeOf(e)
+		if j < 0 {
+			return math.NaN()
+		}
+		v = event.Vector{Values: table[j*c.elements:][:c.elements]}
+	}
+	if c.rule == byShares {
+		values := make([]float64, c.elements)
+		for a := range values {
+			if values[a] = max(0, min(1, valueAt(v, a))); math.IsNaN(values[a]) {
+				return math.NaN()
+			}
+		}
+		return 1 - c.extension(set, values)
+	}
+	value := 0.0
+	for i, element := range set {
+		if slices.Contains(set[:i], element) {
+			continue // a repeated element adds nothing
+		}
+		value = c.function.with(value, max(0, min(1, valueAt(v, int(element)))), c.pick)
+	}
+	return 1 - value
+}
+
+// valueAt returns a coordinate of a vector, or NaN if the vector has none there.
+func valueAt(v event.Vector, at int) float64 {
+	if v.Indices == nil {
+		if at >= len(v.Values) {
+			return math.NaN()
+		}
+		return v.Values[at]
+	}
+	for k, index := range v.Indices {
+		if int(index) == at {
+			return v.Values[k]
+		}
+	}
+	return 0
 }

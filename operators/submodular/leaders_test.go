@@ -75,8 +75,8 @@ func TestEventsSoFarFollowTheScope(t *testing.T) {
 		x.m.Batch = 2
 		c, m, _ := config(t, x.m, "RULE=argmax", "PICK=2", "ELEMENTS=4", "EMIT_EVERY=1")
 		stream := mechtest.ZeroStream(t, m)
-		for i := range 6 {
-			stream.Add(noise.Identity{Offset: int64(i)}, nil)
+		for range 3 {
+			stream.Close()
 		}
 		if got := c.weight(stream); got != x.want {
 			t.Errorf("%s: %g events, want %g", m.Words().Length, got, x.want)
@@ -102,6 +102,7 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	position, looked, without := 0, 0, 0
 	point := func(i int) (probabilities []float64) { // finds by bisection the amount to subtract from all coordinates
 		sum := stream.Sum(0)[i*elements:][:elements]
@@ -142,7 +143,7 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 	})
 	var set []float64
 	for i, e := range drawn(c, events, 5) {
-		for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
+		for _, d := range counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
 			set = d.Point
 		}
 	}

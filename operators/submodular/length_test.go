@@ -56,7 +56,7 @@ func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 		if c.length == 0 || len(c.types) > 0 {
 			continue // TestCanariesReachTheSensitivity covers these
 		}
-		model, size := &reference{operator: c, plan: p}, c.component(m).Size
+		model, size := &reference{operator: c, params: p}, c.component(m).Size
 		model.Begin()
 		values := make([][]float64, 40)
 		for i := range values {
@@ -71,7 +71,7 @@ func TestBoundedGainsReachTheirSensitivity(t *testing.T) {
 		with, without := model.Canary([]float64{1}, 1)
 		model.Contribution(values[0], with)
 		model.Contribution(values[1], without)
-		optest.DistancesAreReached(t, c.component(m).Quantiser, mechtest.Plan(t, m).Component(0).Grid, size, values...)
+		mechtest.DistancesAreReached(t, c.component(m).Quantiser, mechtest.Plan(t, m).Component(0).Grid, size, values...)
 	}
 }
 
@@ -179,13 +179,15 @@ func TestLengthsChangeNoSets(t *testing.T) {
 			return machine
 		}
 		about, short := open(), open("VALUES_NORM=2")
+		countedAbout := operators.ByCount(about)
+		countedShort := operators.ByCount(short)
 		for i := range 300 {
 			v := event.Vector{
 				Indices: []int32{int32(rng.IntN(3)), int32(3 + rng.IntN(6))}, Values: []float64{rng.Float64(), rng.Float64()},
 			}
 			r := operators.Record{Event: event.Event{Vector: v}}
 			r.Identity.Offset = int64(i)
-			a, b := about.Add(nil, r), short.Add(nil, r)
+			a, b := countedAbout.Add(nil, r), countedShort.Add(nil, r)
 			for k, d := range a {
 				for j, x := range d.Point {
 					if x != b[k].Point[j] {

@@ -61,10 +61,11 @@ func TestSetsFollowMeans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		var releases [][]float64
 		other := 0
 		for i, e := range drawn(c, events, 9) {
-			made := machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+			made := counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 			if len(made) == 0 {
 				continue
 			}
@@ -109,8 +110,9 @@ func TestMeansHaveLessNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		counted := operators.ByCount(machine)
 		for i := range events {
-			machine.Add(nil, operators.Record{Null: true, Identity: noise.Identity{Offset: int64(i)}})
+			counted.Add(nil, operators.Record{Null: true, Identity: noise.Identity{Offset: int64(i)}})
 		}
 		mean, sum := 0.0, 0.0
 		for i, x := range machine.Stream.Sum(0) {

@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/description"
 	"oriel/schemas/decision"
 )
 
@@ -88,51 +89,26 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 }
 
 // Params freezes the names of places, and the value of each place to events at each other place, because sines differ
-// between platforms.
+// between platforms. It also freezes the numbers that depend on the noise.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
-	b := c.encode()
+	p := params{length: c.lengthOf(m)}
 	if c.tuned() {
-		r, err := c.regulariserOf(m)
-		if err != nil {
+		var err error
+		if p.regulariser, err = c.regulariserOf(m); err != nil {
 			return nil, err
 		}
-		b = appendTuned(b, c.copiesOf(m), r)
+		p.copies = c.copiesOf(m)
 	}
-	if c.listed() {
-		b = appendLength(b, c.lengthOf(m))
-	}
-	return b, nil
+	return c.encode(p), nil
 }
 
-// tuned reports whether a plan holds copies and a regulariser.
+// tuned reports whether params have copies and a regulariser.
 func (c operator) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
 
-// withParams returns the configuration with the values of a plan.
+// withParams returns the configuration with the values of params.
 func (c operator) withParams(p params) operator {
 	c.copies, c.length = p.copies, p.length
 	return c
-}
-
-func (c operator) read(b []byte) (params, error) {
-	copies, r, length := 0, regulariser{}, c.norm
-	if c.listed() {
-		var ok bool
-		if b, length, ok = readLength(b); !ok {
-			return params{}, errParams
-		}
-	}
-	if c.tuned() {
-		var ok bool
-		if b, copies, r, ok = readTuned(b, c.printed); !ok || c.copies > 0 && copies != c.copies {
-			return params{}, errParams
-		}
-	}
-	if len(b) == 0 || b[0] != c.version() {
-		return params{}, errParams
-	}
-	p, err := c.parseParams(b)
-	p.copies, p.regulariser, p.length = copies, r, length
-	return p, err
 }
 
 func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
@@ -145,8 +121,8 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 
 // Describe returns the bound on a contribution, and a bound on the difference in value between a decision and the best
 // set or point.
-func (c operator) Describe(m mechanisms.Config) operators.Description {
-	d := operators.Description{
+func (c operator) Describe(m mechanisms.Config) description.Figures {
+	d := description.Figures{
 		Distance: fmt.Sprintf("an event sets one of %d counts to 1 and the others to 0: an exchange moves the counts by √2 = 1.414", c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, at least %.3g of the best set's value as the released counts say", c.pick, c.elements,
 			c.factor()),
@@ -200,7 +176,7 @@ func (c operator) EmitAll() operators.Operator {
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := c.read(params)
 	c = c.withParams(p)
-	t := &reference{operator: c, plan: p}
+	t := &reference{operator: c, params: p}
 	if err == nil {
 		t.Begin()
 	}

@@ -1,9 +1,6 @@
 package submodular
 
 import (
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -104,82 +101,4 @@ func (c operator) table() (table []float64) {
 		table = append(table, float64(v)/unit)
 	}
 	return table
-}
-
-// params holds the frozen inputs of a deployment: the value of each element to each type, which is missing if events
-// contain values, and constants.
-type params struct {
-	names []string // names of the types; places are elements, too
-	table []float64
-
-	copies      int  // number of copies, for shares and leaders; otherwise 0
-	regulariser      // regulariser of shares and leaders
-	means       bool // decisions follow means
-
-	length float64 // M, the length bound of a position's gains; 0: gains are centred on ½
-}
-
-// These are the versions of a plan; its settings decide which one it has. In paramsOfRelief, leaders and shares have a
-// regulariser derived from the noise. With the printed rate they have paramsVersion, and the regulariser of the source
-// paper. In paramsOfMeans, sets of argmax and leaders follow means.
-const (
-	paramsVersion  = 1
-	paramsOfRelief = 2
-	paramsOfMeans  = 3
-)
-
-// version returns the version of plans with these settings.
-func (c operator) version() byte {
-	switch {
-	case c.averages():
-		return paramsOfMeans
-	case c.tuned() && !c.printed:
-		return paramsOfRelief
-	}
-	return paramsVersion
-}
-
-var errParams = errors.New("submodular: params: not one that this software has made for these settings")
-
-// encode writes: version u8, number of places u32, for each the length of its name u8 and the name, then the table, u32
-// each.
-func (c operator) encode() []byte {
-	b := binary.LittleEndian.AppendUint32([]byte{c.version()}, uint32(len(c.types)))
-	for _, p := range c.types {
-		b = append(append(b, byte(len(p.name))), p.name...)
-	}
-	for _, v := range values(c.types, c.catchment) {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	return b
-}
-
-// parseParams reads the form that encode writes. It refuses a plan with other places than the settings have.
-func (c operator) parseParams(b []byte) (params, error) {
-	if len(b) < 5 {
-		return params{}, errParams
-	}
-	p, n := params{means: b[0] == paramsOfMeans}, int(binary.LittleEndian.Uint32(b[1:]))
-	b = b[5:]
-	for range n {
-		if len(b) < 1 || len(b) < 1+int(b[0]) || len(p.names) == maxPlaces {
-			return params{}, errParams
-		}
-		p.names, b = append(p.names, string(b[1:1+int(b[0])])), b[1+int(b[0]):]
-	}
-	if len(b) != 4*n*c.elements {
-		return params{}, errParams
-	}
-	if n != len(c.types) {
-		return params{}, fmt.Errorf("%w: the file has %d places", errParams, n)
-	}
-	p.table = make([]float64, n*c.elements)
-	for i := range p.table {
-		v := binary.LittleEndian.Uint32(b[4*i:])
-		if v > unit {
-			return params{}, errParams
-		}
-		p.table[i] = float64(v) / unit
-	}
-	return p, nil
 }

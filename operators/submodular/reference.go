@@ -12,8 +12,8 @@ import (
 type reference struct {
 	operators.OneRecord
 	operator
-	plan params
-	set  []int
+	params params
+	set    []int
 
 	points []float64 // points of all copies, for shares
 }
@@ -66,7 +66,7 @@ func (t *reference) slopes(dst, v []float64) {
 // totalValue returns the total value of a set to one event of each type.
 func (t *reference) totalValue(set []int) (sum float64) {
 	for j := range t.types {
-		sum += t.value(t.plan.table[j*t.elements:][:t.elements], set)
+		sum += t.value(t.params.table[j*t.elements:][:t.elements], set)
 	}
 	return sum
 }
@@ -125,7 +125,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	}
 	v := make([]float64, t.elements)
 	if len(t.types) > 0 {
-		copy(v, t.plan.table[int(r.Event.Numbers[0])*t.elements:])
+		copy(v, t.params.table[int(r.Event.Numbers[0])*t.elements:])
 	}
 	for k, x := range r.Event.Vector.Values {
 		at := k

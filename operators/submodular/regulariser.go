@@ -1,7 +1,6 @@
 package submodular
 
 import (
-	"encoding/binary"
 	"math"
 
 	"oriel/mechanisms"
@@ -116,7 +115,7 @@ func noiseLawOf(m mechanisms.Config) (noiseLaw, error) {
 			return noiseLaw{}, err
 		}
 		n.at, n.worst, n.steady = deviation.At, deviation.Worst(), deviation.SteadyState()
-		n.grows = facts.Structure != mechanisms.Tree
+		n.grows = !facts.AtNodes()
 	}
 	return n, nil
 }
@@ -133,34 +132,4 @@ func (n noiseLaw) smoothing(x expert, deviation float64) float64 {
 	default:
 		return x.width / deviation
 	}
-}
-
-// appendTuned and readTuned write and read the end of a plan of leaders and shares: copies u32, H f64, and C f64 if the
-// plan has one.
-func appendTuned(b []byte, copies int, r regulariser) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(copies))
-	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(r.strength))
-	if !r.printed {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(r.relief))
-	}
-	return b
-}
-
-func readTuned(b []byte, printed bool) (rest []byte, copies int, r regulariser, ok bool) {
-	size := 20
-	if printed {
-		size = 12
-	}
-	at := len(b) - size
-	if at < 0 {
-		return nil, 0, regulariser{}, false
-	}
-	copies = int(binary.LittleEndian.Uint32(b[at:]))
-	r = regulariser{strength: math.Float64frombits(binary.LittleEndian.Uint64(b[at+4:])), printed: printed}
-	if !printed {
-		r.relief = math.Float64frombits(binary.LittleEndian.Uint64(b[at+12:]))
-	}
-	ok = copies >= 1 && copies <= maxCopies && r.strength > 0 && r.strength <= math.MaxFloat64
-	ok = ok && r.relief >= 0 && r.relief <= math.MaxFloat64
-	return b[:at], copies, r, ok
 }

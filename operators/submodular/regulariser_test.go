@@ -14,6 +14,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/optest"
 	"oriel/schemas/event"
 )
@@ -112,7 +113,7 @@ func TestPointsAreSteady(t *testing.T) {
 		if c.rule == byShares {
 			taken = c.pick
 		}
-		set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: taken})
+		set, err := catalogue.Parse(catalogue.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: taken})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,6 +232,7 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				counted := operators.ByCount(machine)
 				sums, had := [2][elements]float64{}, [2]float64{}
 				for i := range events {
 					v := make([]float64, elements)
@@ -246,7 +248,7 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 						had[at] += v[element]
 					}
 					e := event.Event{Vector: event.Vector{Values: v}}
-					machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+					counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 				}
 				for at := range missed {
 					missed[at] += (slices.Max(sums[at][:]) - had[at]) / float64(keys)

@@ -42,7 +42,7 @@ func (c operator) newRule(p params, set []int, followed *operators.Means) (rule,
 // eventReader reads the value of each element to an event.
 type eventReader struct {
 	operator
-	table  []float64 // values of each element to each type, from a plan
+	table  []float64 // values of each element to each type, from params
 	values []float64 // scratch: values of the elements to the event
 }
 
@@ -140,3 +140,61 @@ func (a *argmaxRule) decide(stream *mechanisms.Stream) {
 		a.set[i] = bestOther(a.followed(stream, i), a.set[:i])
 	}
 }
+
+// meansShare sets how many steps means cover: mostly the newest 1/24 of the weight of the sums (SPEC.md, Means). A mean
+// would give the same sets if a constant were subtracted from all its elements.
+const meansShare = 24
+
+// averages reports whether sets follow means. They do not with the bounded rate, whose proof requires the
+// newest sums, and not with the printed rate.
+func (c operator) averages() bool {
+	return c.rule == byArgmax || c.rule == byLeaders && !c.bounded && !c.printed
+}
+
+// newMeans returns the means before the first step, or nil if decisions follow the newest sums.
+func (c operator) newMeans(p params) *operators.Means {
+	if !p.means {
+		return nil
+	}
+	return operators.NewMeans(c.terms.Scope, meansShare, c.pick*c.elements)
+}
+
+// histogramRule counts the events of each public type, and takes the greedy set for the released counts.
+type histogramRule struct {
+	operator
+	table  []float64
+	greedy *greedy
+	set    []int
+	value  float64   // mean value of the set to an event, computed from the released counts
+	counts []float64 // scratch: released counts by type
+}
+
+func newHistogram(c operator, table []float64, set []int) *histogramRule {
+	return &histogramRule{
+		operator: c, table: table, set: set, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
+		counts: make([]float64, len(c.types)),
+	}
+}
+
+// contribution writes the type of the event.
+func (h *histogramRule) contribution(dst []float64, e event.Event) bool {
+	j := h.typeOf(e)
+	dst[0] = float64(j)
+	return j >= 0
+}
+
+func (h *histogramRule) decide(stream *mechanisms.Stream) {
+	total := 0.0
+	for j, x := range stream.Sum(0) {
+		h.counts[j] = max(0, min(x, math.MaxFloat64/unit))
+		total += h.counts[j]
+	}
+	set, value := h.greedy.weighted(h.table, h.counts)
+	copy(h.set, set)
+	h.value = 0
+	if total > 0 {
+		h.value = min(1, value/total)
+	}
+}
+
+func (h *histogramRule) write(dst []float64) { writeSet(dst, h.set) }

@@ -20,7 +20,7 @@ func TestScoreIsTheMissedValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		score, model := c.Score(), &reference{operator: c, plan: p}
+		score, model := c.Score(), &reference{operator: c, params: p}
 		for i, x := range score.Start {
 			same := int(x) == machine.set[min(i, c.pick-1)]
 			if c.rule == byShares {

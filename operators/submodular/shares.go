@@ -7,15 +7,16 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 	"oriel/operators/elementary"
 	"oriel/schemas/event"
 )
 
 const maxCopies = 1 << 10
 
-// copiesOf returns K of Algorithm 4 of the source paper. K is configured, or (T/ln^{2.5}T)^{1/4} from the paper's proof
-// for T events. With the printed rate it is √(√T/ln^{2.5}T), from the paper's pseudocode. Plans of leaders also store K
-// of the proof, without use.
+// copiesOf returns K of Algorithm 4 of the source paper. K is configured, or (T/ln^{2.5}T)^{1/4} from the paper's
+// proof for T events. With the printed rate it is √(√T/ln^{2.5}T), from the paper's pseudocode. Params of leaders also
+// store K of the proof, without use.
 func (c operator) copiesOf(m mechanisms.Config) int {
 	if c.copies > 0 {
 		return c.copies
@@ -50,7 +51,7 @@ type continuousRule struct {
 func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	n := w.elements
 	w.copies = p.copies
-	projection, err := newProjection(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
+	projection, err := newProjection(catalogue.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
 	s := &continuousRule{
 		eventReader: w, regulariser: p.regulariser, projection: projection, points: make([]float64, p.copies*n),
 		prefix: make([]float64, n), scaled: make([]float64, n), order: make([]int, n), suffix: make([]float64, n+1),
@@ -63,8 +64,8 @@ func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	return s, err
 }
 
-func newProjection(spec convex.Spec) (convex.Projection, error) {
-	set, err := convex.Parse(spec)
+func newProjection(spec catalogue.Spec) (convex.Projection, error) {
+	set, err := catalogue.Parse(spec)
 	if err != nil {
 		return nil, err
 	}

@@ -178,6 +178,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			counted := operators.ByCount(machine)
 			x, value := c.Score().Start, 0.0
 			gained, sums := make([]float64, p.copies), make([]float64, p.copies*elements)
 			gradient := make([]float64, p.copies*elements)
@@ -190,7 +191,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 					gained[k/elements] += g * machine.rule.(*continuousRule).points[k]
 				}
 				e := event.Event{Vector: event.Vector{Values: v}}
-				for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
+				for _, d := range counted.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
 					x = slices.Clone(d.Point)
 					mean, total := 0.0, 0.0
 					for a := range x {
@@ -246,13 +247,13 @@ func TestCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, bad := range map[string][]byte{
-		"none": nil, "short": b[1:], "no copies": append(slices.Clone(b[:len(b)-20]), make([]byte, 20)...),
-		"the first version, too long": append([]byte{paramsVersion}, b[1:]...), "the second, too short": b[:len(b)-8],
-		"the third":           append([]byte{paramsOfRelief + 1}, b[1:]...),
-		"less than no relief": append(b[:len(b)-1:len(b)-1], b[len(b)-1]|0x80),
+		"none": nil, "short": b[1:], "no copies": slices.Concat(b[:1], make([]byte, 4), b[5:]), "too long": append(b, 0),
+		"another version":     append([]byte{paramsVersion + 1}, b[1:]...),
+		"less than no relief": slices.Concat(b[:20], []byte{0xbf}, b[21:]),
+		"another length":      slices.Concat(b[:28], []byte{0x3f}, b[29:]),
 	} {
 		if _, err := c.read(bad); err == nil {
-			t.Errorf("a plan of %s is taken", what)
+			t.Errorf("params of %s are taken", what)
 		}
 	}
 }

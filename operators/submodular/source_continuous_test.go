@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
+	"oriel/operators/convex/catalogue"
 )
 
 // learner computes points of a simplex for linear gains.
@@ -34,7 +35,7 @@ type leader struct {
 
 func newLeader(t *testing.T, n, events int, norm, epsilon float64, seed byte) *leader {
 	t.Helper()
-	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: n, Radius: 1})
+	set, err := catalogue.Parse(catalogue.Spec{Name: "simplex", Dimension: n, Radius: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +59,7 @@ func (l *leader) point() []float64 { return l.x }
 
 func (l *leader) learn(gains []float64) {
 	l.stream.Add(noise.Identity{Offset: l.seen}, gains)
+	l.stream.Close()
 	l.seen++
 	scaled := make([]float64, len(gains))
 	for i, g := range l.stream.Sum(0) {
@@ -76,7 +78,7 @@ type ascent struct {
 
 func newAscent(t *testing.T, n, events int, norm float64) *ascent {
 	t.Helper()
-	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: n, Radius: 1})
+	set, err := catalogue.Parse(catalogue.Spec{Name: "simplex", Dimension: n, Radius: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

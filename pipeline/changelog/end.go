@@ -176,8 +176,8 @@ func (d Deployment) covered(
 	within := true
 	rows, err := d.sent(ctx, d.Topics.Verdicts, p, func(value []byte) bool {
 		row, err := state.PublicRow(value)
-		if row.Stretches == nil {
-			row.Stretches = []state.Stretch{{Partition: p, To: row.To}}
+		if row.Stretches == nil && row.From.Next < row.To.Next {
+			row.Stretches = []state.Stretch{{Partition: p, To: row.To.Next}}
 		}
 		within = within && !slices.ContainsFunc(row.Stretches, func(s state.Stretch) bool { return s.To > used[s.Partition] })
 		return err == nil

@@ -18,6 +18,7 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
+	"oriel/state/keys"
 )
 
 // wantedManifest returns the settings of a manifest: the deployment's name, then its canonical configuration. The name
@@ -52,7 +53,7 @@ func (d Deployment) WriteManifests(ctx context.Context) error {
 	}
 	manifest := wantedManifest(d.Config, d.Model)
 	manifest.Input = state.Input{ID: d.Topics.Input.ID, Name: d.Config.Input}
-	manifest.NameKey = state.NewNameKey()
+	manifest.NameKey = keys.NewNameKey()
 	for _, m := range found {
 		if m != nil {
 			manifest.NameKey = m.NameKey
@@ -138,7 +139,7 @@ func (d Deployment) readManifests(
 // OpenedConfig returns the canonical configuration in the first manifest of a deployment, or "" if there is no
 // manifest. topic is the deployment's changelog; a topic without partitions does not exist.
 func OpenedConfig(
-	ctx context.Context, client *kafka.Client, topic topics.Topic, master *state.MasterKey,
+	ctx context.Context, client *kafka.Client, topic topics.Topic, master *keys.MasterKey,
 ) (string, error) {
 	for p := range int32(topic.Partitions) {
 		value, err := FindRecord(ctx, client, topic, p, state.ManifestKey())

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka/fetch"
@@ -29,7 +28,7 @@ func (d Deployment) replaceable(p int32, m state.Manifest) error {
 func (d Deployment) changesForLife(m state.Manifest) bool {
 	wanted := wantedManifest(d.Config, d.Model)
 	fixed := []string{"NAME", "STREAM"}
-	if strings.Contains(m.Config+wanted.Config, "\nSCHEMA_SUBJECT=") {
+	if state.ConfigValue(m.Config, "SCHEMA_SUBJECT")+state.ConfigValue(wanted.Config, "SCHEMA_SUBJECT") != "" {
 		fixed = append(fixed, "FORMAT", "FRAMING", "SCHEMA", "SCHEMA_MESSAGE", "SCHEMA_SUBJECT")
 	}
 	return slices.ContainsFunc(fixed, func(name string) bool {

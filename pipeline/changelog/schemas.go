@@ -285,7 +285,7 @@ func (d Deployment) ordered(ctx context.Context) (map[int32]int64, error) {
 	}
 	if stands.At != nil {
 		for _, part := range stands.At.Parts {
-			ends[part.Partition] = part.Next
+			ends[part.Partition] = part.End
 		}
 	}
 	signed := order.Log{Key: stands.Key, Topic: d.Topics.Order.ID, Input: d.Topics.Input.ID}
@@ -293,11 +293,11 @@ func (d Deployment) ordered(ctx context.Context) (map[int32]int64, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries, err := signed.Parse(r.Value)
+		record, err := signed.Parse(r.Value)
 		if errors.Is(err, order.ErrFormat) {
 			return nil, fmt.Errorf("%w: offset %d", err, r.Offset)
 		}
-		for _, e := range entries { // no entries if the deployment has not signed the record
+		for _, e := range record.Entries { // no entries if the deployment has not signed the record
 			ends[e.Partition] = max(ends[e.Partition], e.End)
 		}
 	}

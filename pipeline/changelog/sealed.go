@@ -3,6 +3,8 @@ package changelog
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"oriel/pipeline/deployment"
@@ -11,6 +13,8 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
 // Saved is a stream restored from a sealed state, and the public facts that show to which stream the state belongs.
@@ -22,8 +26,10 @@ type Saved struct {
 }
 
 // OpenSaved opens an incarnation record and a sealed state of this incarnation, and restores the stream with the frozen
-// params.
-func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed []byte) (Saved, error) {
+// params and with the segments that the view has. It drops those of other spans from the view.
+func (view *View) OpenSaved(
+	m streams.Model, master *keys.MasterKey, p int32, record, sealed []byte,
+) (Saved, error) {
 	saved, private, err := openSealed(master, p, record, sealed)
 	if err != nil {
 		return Saved{}, err
@@ -31,7 +37,10 @@ func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed
 	inc, position := saved.Incarnation, saved.Position
 	if position.Topic != inc.Topic || (position.Order == nil) != (inc.Order == nil) ||
 		inc.Order != nil && position.Order.Log != inc.Order.Log {
-		return Saved{}, CannotOpen(p, state.ErrForeign)
+		return Saved{}, CannotOpen(p, frame.ErrForeign)
+	}
+	if inc.Order != nil {
+		m.First = inc.Order.Slot
 	}
 	saved.Stream, err = streams.OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
@@ -43,11 +52,49 @@ func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed
 	if err := saved.Stream.Restore(private); err != nil {
 		return Saved{}, CannotOpen(p, err)
 	}
+	if err := view.restoreSegments(saved, p); err != nil {
+		return Saved{}, err
+	}
 	return saved, nil
 }
 
+// restoreSegments completes a restored stream by the segments that belong to its state. The changelog must have exactly
+// those that the state counts: with fewer of them, users would be accepted again, and names would be counted short.
+func (view *View) restoreSegments(saved Saved, p int32) error {
+	want := saved.Stream.Saved()
+	found := make([]uint32, len(want))
+	for key, value := range view.values {
+		if !state.IsSegmentKey(key) {
+			continue
+		}
+		at := slices.IndexFunc(want, func(w streams.Saved) bool { return saved.Sealer.IsSegmentOf(key, w.Kind, w.Span) })
+		if at < 0 || value == nil {
+			delete(view.values, key) // of an earlier span: ended, or to be ended, or in a local copy that missed the end
+			continue
+		}
+		found[at]++
+	}
+	for i, w := range want {
+		if found[i] != w.Segments {
+			return &notice.StopError{
+				Partition: p, Loss: true,
+				Reason: fmt.Sprintf("the changelog has %d records of the kind %q, and its state counts %d", found[i], w.Kind, w.Segments),
+				Remedy: "Restore the changelog topic and its compaction settings: without these records, the stream would forget whom or what it has " +
+					"counted. Or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read",
+			}
+		}
+	}
+	err := saved.Stream.Take(func(kind frame.Kind, span uint64, number uint32) (state.Segment, error) {
+		return saved.Sealer.OpenSegment(kind, view.values[string(saved.Sealer.SegmentKey(kind, span, number))])
+	})
+	if err != nil {
+		return CannotOpen(p, err)
+	}
+	return nil
+}
+
 // openSealed opens an incarnation record and a sealed state of this incarnation, but no stream.
-func openSealed(master *state.MasterKey, p int32, record, sealed []byte) (saved Saved, private []byte, err error) {
+func openSealed(master *keys.MasterKey, p int32, record, sealed []byte) (saved Saved, private []byte, err error) {
 	saved.Incarnation, err = state.OpenIncarnation(record, master)
 	if err == nil {
 		saved.Sealer, err = saved.Incarnation.Sealer()
@@ -63,7 +110,7 @@ func openSealed(master *state.MasterKey, p int32, record, sealed []byte) (saved 
 
 // CannotOpen adds a remedy to an error of package state.
 func CannotOpen(p int32, err error) error {
-	if errors.Is(err, state.ErrWrongKey) {
+	if errors.Is(err, keys.ErrWrongKey) {
 		return &notice.StopError{Partition: p, Reason: "the master key is not the one that this deployment was opened with", Remedy: "Point ORIEL_MASTER_KEY_FILE at the deployment's key", Cause: err}
 	}
 	return &notice.StopError{Partition: p, Reason: "a stored record cannot be opened", Remedy: "Restore the changelog topic from before the damage, or use the version of Oriel that wrote it", Cause: err}
@@ -81,7 +128,7 @@ type Keys struct {
 }
 
 // Keys opens the manifest of partition p, and refuses a manifest of another configuration or master key.
-func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *state.MasterKey) (Keys, error) {
+func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *keys.MasterKey) (Keys, error) {
 	d := Deployment{Config: c, Model: m, Master: master}
 	manifest, err := d.openManifest(view.Value(state.ManifestKey()), p)
 	if err != nil {
@@ -92,13 +139,13 @@ func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *st
 
 func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 	return Keys{
-		Incarnation:  m.NameKey.Key(state.KindIncarnation, c.StreamName(p)),
-		State:        m.NameKey.Key(state.KindState, c.StreamName(p)),
+		Incarnation:  m.NameKey.Key(frame.KindIncarnation, c.StreamName(p)),
+		State:        m.NameKey.Key(frame.KindState, c.StreamName(p)),
 		Users:        m.NameKey.Users(),
 		Order:        m.NameKey.Order(),
-		Schemas:      m.NameKey.Key(state.KindSchemas, c.StreamName(p)),
+		Schemas:      m.NameKey.Key(frame.KindSchemas, c.StreamName(p)),
 		SchemasKey:   m.NameKey.Schemas(),
-		Amendment:    m.NameKey.Key(state.KindAmendment, c.StreamName(p)),
+		Amendment:    m.NameKey.Key(frame.KindAmendment, c.StreamName(p)),
 		AmendmentKey: m.NameKey.Amendment(),
 	}
 }
@@ -109,7 +156,7 @@ type Deployment struct {
 	Config deployment.Config
 	Topics deployment.Topics
 	Model  streams.Model
-	Master *state.MasterKey
+	Master *keys.MasterKey
 }
 
 // View reads the committed records of partition p of the changelog.

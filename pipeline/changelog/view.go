@@ -53,7 +53,7 @@ func Read(
 		view.next, view.last = at, at
 	case at >= 0:
 		view.unconfirmed, view.values = view.values, map[string][]byte{}
-	default: // a copy of another topic, or written by a version with another form of the position
+	default: // a copy of another topic
 		clear(view.values)
 	}
 	return view, view.Read(ctx, c, topic, p, bounds.Stable)
@@ -108,7 +108,7 @@ func (view *View) Read(ctx context.Context, c *kafka.Client, topic topics.Topic,
 		if err != nil {
 			return err
 		}
-		view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+		view.take(r.Key, r.Value)
 		view.last = r.Offset + 1
 	}
 	view.next = max(view.next, end)
@@ -141,19 +141,27 @@ func (view *View) Follow(committed []state.Record, last int64) {
 		return
 	}
 	for _, r := range committed {
-		view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+		view.take(r.Key, r.Value)
 	}
+}
+
+// take adds a record. A nil value deletes the key, and is kept so that the local store deletes the key too.
+func (view *View) take(key, value []byte) {
+	if value == nil {
+		view.values[string(key)] = nil
+		return
+	}
+	view.values[string(key)] = append(view.values[string(key)][:0], value...)
 }
 
 // LetGo drops the values, above all a copy of the sealed state.
 func (view *View) LetGo() { view.values, view.unconfirmed = nil, nil }
 
-// localPositionLen is the length of topic id, offset and a byte of format. The first format had no format byte, and its
-// offset may follow a marker.
-const localPositionLen = 16 + 8 + 1
+// localPositionLen is the length of topic id and offset.
+const localPositionLen = 16 + 8
 
 func appendLocalPosition(topic [16]byte, last int64) []byte {
-	return append(binary.LittleEndian.AppendUint64(append([]byte(nil), topic[:]...), uint64(last)), 2)
+	return binary.LittleEndian.AppendUint64(append([]byte(nil), topic[:]...), uint64(last))
 }
 
 // parseLocalPosition returns the stored offset, or −1 if the store has no position in this changelog topic.

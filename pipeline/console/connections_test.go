@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"oriel/pipeline/console"
+	"oriel/pipeline/notice"
 )
 
 // pipes is a listener for tests in a synctest bubble: each call opens a pipe.
@@ -55,7 +56,7 @@ func (p *pipes) call() (c net.Conn, taken bool) {
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes()
-		server := console.New().Server(prometheus.NewRegistry())
+		server := console.New(notice.Operators).Server(prometheus.NewRegistry())
 		go func() { _ = server.Serve(netutil.LimitListener(p, console.Connections)) }()
 		first, taken := p.call()
 		for n := 1; n < console.Connections; n++ {
@@ -94,7 +95,7 @@ func TestSlowConnectionsEnd(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPipes()
-				server := console.New().Server(prometheus.NewRegistry())
+				server := console.New(notice.Operators).Server(prometheus.NewRegistry())
 				ended := make(chan time.Duration, 1)
 				began := time.Now()
 				server.ConnState = func(_ net.Conn, s http.ConnState) {

@@ -20,6 +20,8 @@ const retryWindow = 5 * time.Second
 
 // Console keeps the state of each partition for /readyz. It is safe for concurrent use.
 type Console struct {
+	audience notice.Audience
+
 	mu     sync.Mutex
 	states map[int32]notice.TaskState // partitions of the last share; closed ones stay until the next share
 	joined bool
@@ -32,12 +34,13 @@ type Console struct {
 	retry  time.Time      // time of the last retry; zero if there was none
 	group  []string       // partitions that no member has, or a group that is another one
 	guests []string       // foreign members, which take nothing away
-	mixed  []string       // members of other versions
 	doubt  error          // a problem of the topics that counts only if it is found again; nil: none
 }
 
 // New returns the console of a process that has not joined its group.
-func New() *Console { return &Console{states: map[int32]notice.TaskState{}, inputs: map[int32]bool{}} }
+func New(a notice.Audience) *Console {
+	return &Console{audience: a, states: map[int32]notice.TaskState{}, inputs: map[int32]bool{}}
+}
 
 // Listen returns a listener that updates the console and then calls the functions of l.
 //
@@ -59,9 +62,8 @@ func (c *Console) Listen(l notice.Listener) notice.Listener {
 		Members: func(foreign, problems []string) {
 			c.change(func() { c.guests, c.group = foreign, problems })
 		},
-		Versions: func(members []string) { c.change(func() { c.mixed = members }) },
-		Doubted:  func(problem error) { c.change(func() { c.doubt = problem }) },
-		State:    func(p int32, s notice.TaskState) { c.change(func() { c.states[p] = s }) },
+		Doubted: func(problem error) { c.change(func() { c.doubt = problem }) },
+		State:   func(p int32, s notice.TaskState) { c.change(func() { c.states[p] = s }) },
 		Closed: func(p int32) {
 			c.change(func() {
 				if c.states[p] != notice.Halted {
@@ -69,7 +71,8 @@ func (c *Console) Listen(l notice.Listener) notice.Listener {
 				}
 			})
 		},
-		Standby: func(s notice.Standby) { c.change(func() { c.stands = s }) },
+		Standby:  func(s notice.Standby) { c.change(func() { c.stands = s }) },
+		DiskFull: func(full bool) { c.change(func() { c.full = full }) },
 		Waits: func(_, input int32, waits bool) {
 			c.change(func() {
 				if delete(c.inputs, input); waits {
@@ -94,9 +97,6 @@ func (c *Console) Retrying() { c.change(func() { c.retry = time.Now() }) }
 
 // Denied records that a coordinator denies requests; why names the broker to restart.
 func (c *Console) Denied(why error) { c.change(func() { c.failed, c.denied = why, time.Now() }) }
-
-// DiskFull records whether the local store waits for room on its disk.
-func (c *Console) DiskFull(full bool) { c.change(func() { c.full = full }) }
 
 // Handler serves the pages; /metrics shows the metrics of g.
 func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
@@ -137,8 +137,12 @@ const (
 	reasonBrokers    = "brokers"
 )
 
-// reasons lists the reasons in the order of their lines in /readyz.
-var reasons = []string{reasonPartitions, reasonInput, reasonDisk, reasonGroup, reasonBrokers}
+// reasons lists the reasons for each audience in the order of their lines in /readyz. The others depend on records: the
+// stream waits for a partition, a disk or a broker only if there are records to read, to keep or to ask for.
+var reasons = map[notice.Audience][]string{
+	notice.Operators: {reasonPartitions, reasonInput, reasonDisk, reasonGroup, reasonBrokers},
+	notice.Readers:   {reasonPartitions, reasonGroup},
+}
 
 // Waiting reports for each reason whether it keeps the process from being ready.
 func (c *Console) Waiting() map[string]bool {
@@ -146,7 +150,7 @@ func (c *Console) Waiting() map[string]bool {
 	defer c.mu.Unlock()
 	lines := c.waiting()
 	waits := map[string]bool{}
-	for _, r := range reasons {
+	for _, r := range reasons[c.audience] {
 		waits[r] = len(lines[r]) > 0
 	}
 	return waits
@@ -163,7 +167,7 @@ func (c *Console) Reasons() (all []Reason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lines := c.waiting()
-	for _, name := range reasons {
+	for _, name := range reasons[c.audience] {
 		if len(lines[name]) > 0 {
 			all = append(all, Reason{name, lines[name]})
 		}
@@ -219,22 +223,28 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(waiting) == 0 {
+	switch {
+	case c.audience == notice.Readers && len(waiting) > 0:
+		http.Error(w, "not ready", http.StatusServiceUnavailable)
+		return
+	case c.audience == notice.Readers:
+		fmt.Fprintln(w, "ready")
+		return
+	case len(waiting) == 0:
 		fmt.Fprintln(w, "ready")
 		if c.stands == notice.Warm {
 			fmt.Fprintln(w, "standing by")
 		}
-		for _, line := range slices.Concat(c.guests, c.mixed) {
+		for _, line := range c.guests {
 			fmt.Fprintln(w, line)
 		}
 		return
 	}
 	w.WriteHeader(http.StatusServiceUnavailable)
-	beside := c.mixed
 	if len(c.group) == 0 { // otherwise waiting has the foreign members
-		beside = slices.Concat(c.guests, c.mixed)
+		waiting = append(waiting, c.guests...)
 	}
-	for _, line := range slices.Concat(waiting, beside) {
+	for _, line := range waiting {
 		fmt.Fprintln(w, line)
 	}
 }

@@ -35,7 +35,7 @@ func readiness(t *testing.T, c *console.Console) func(code int, body string) {
 }
 
 func TestReadyFollowsThePartitions(t *testing.T) {
-	c := console.New()
+	c := console.New(notice.Operators)
 	l := c.Listen(notice.Listener{})
 	h := c.Handler(prometheus.NewRegistry())
 	want := func(what string, code int, body string) {
@@ -74,15 +74,15 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	l.Unassigned()
 	want("which end too", 503, "the process gives up its partitions\n")
 	l.Assigned(nil)
-	c.DiskFull(true)
+	l.DiskFull(true)
 	want("the disk is full", 503, "disk: the local store waits for room\n")
-	c.DiskFull(false)
+	l.DiskFull(false)
 	want("there is room again", 200, "ready\n")
 	l.Members([]string{"a foreign member"}, nil)
 	want("a foreign member is in the group", 200, "ready\na foreign member\n")
-	c.DiskFull(true)
+	l.DiskFull(true)
 	want("and the disk is full", 503, "disk: the local store waits for room\na foreign member\n")
-	c.DiskFull(false)
+	l.DiskFull(false)
 	l.Members([]string{"a foreign member"}, []string{"and its partition"})
 	want("it has a partition", 503, "a foreign member\nand its partition\n")
 	if !c.Waiting()["group"] {
@@ -90,12 +90,6 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	}
 	l.Members(nil, nil)
 	want("it has left", 200, "ready\n")
-	l.Versions([]string{"another version"})
-	want("an older version works beside", 200, "ready\nanother version\n")
-	c.DiskFull(true)
-	want("and the disk is full", 503, "disk: the local store waits for room\nanother version\n")
-	c.DiskFull(false)
-	l.Versions(nil)
 	l.Waits(2, 7, true)
 	want("a partition of the input is away", 503,
 		"input: partition 7 has no leader, or its leader lacks the records that are next in the order\n")
@@ -116,7 +110,7 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 // TestAProcessThatStandsByIsReadyOnceItIsWarm checks that a process is not ready before its copy is warm, because a
 // rolling update ends the owner as soon as the next process is ready.
 func TestAProcessThatStandsByIsReadyOnceItIsWarm(t *testing.T) {
-	c := console.New()
+	c := console.New(notice.Operators)
 	l := c.Listen(notice.Listener{})
 	want := readiness(t, c)
 	l.Assigned(nil)
@@ -127,17 +121,39 @@ func TestAProcessThatStandsByIsReadyOnceItIsWarm(t *testing.T) {
 	}
 	l.Standby(notice.Warm)
 	want(200, "ready\nstanding by\n")
-	l.Versions([]string{"another version"})
-	want(200, "ready\nstanding by\nanother version\n")
-	l.Versions(nil)
 	l.Standby(notice.NoStandby)
 	want(200, "ready\n")
+}
+
+// TestReadinessForReadersHasNoReason checks that readers see whether the partitions run, and nothing that depends on
+// records: a partition of the input, a broker or a disk is waited for only if there are records.
+func TestReadinessForReadersHasNoReason(t *testing.T) {
+	c := console.New(notice.Readers)
+	l := notice.Readers.Limit(c.Listen(notice.Listener{}))
+	want := readiness(t, c)
+	want(503, "not ready\n")
+	l.Assigned([]int32{0})
+	want(503, "not ready\n")
+	l.State(0, notice.Running)
+	want(200, "ready\n")
+	l.Waits(0, 7, true)
+	l.DiskFull(true)
+	c.Retrying()
+	c.Denied(errors.New("restart broker 1"))
+	l.Members([]string{"a foreign member"}, nil)
+	l.Doubted(errors.New("a topic is gone"))
+	want(200, "ready\n")
+	if waits := c.Waiting(); waits["partitions"] || waits["group"] || len(waits) != 2 {
+		t.Errorf("waiting: %v", waits)
+	}
+	l.Members(nil, []string{"no process has the stream"})
+	want(503, "not ready\n")
 }
 
 // TestACoordinatorThatDoesNotWorkIsShown checks that /readyz names the coordinator as long as its requests are denied.
 func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := console.New()
+		c := console.New(notice.Operators)
 		c.Listen(notice.Listener{}).Assigned(nil)
 		want := readiness(t, c)
 		c.Retrying()
@@ -154,7 +170,7 @@ func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
 
 func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := console.New()
+		c := console.New(notice.Operators)
 		c.Listen(notice.Listener{}).Assigned(nil)
 		want := readiness(t, c)
 		const retried = "brokers: requests are being retried\n"
@@ -172,13 +188,12 @@ func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
 
 func TestListenKeepsTheListener(t *testing.T) {
 	var calls []string
-	l := console.New().Listen(notice.Listener{
+	l := console.New(notice.Operators).Listen(notice.Listener{
 		Assigned:   func([]int32) { calls = append(calls, "assigned") },
 		Unassigned: func() { calls = append(calls, "unassigned") },
 		State:      func(int32, notice.TaskState) { calls = append(calls, "state") },
 		Closed:     func(int32) { calls = append(calls, "closed") },
 		Members:    func(_, _ []string) { calls = append(calls, "members") },
-		Versions:   func([]string) { calls = append(calls, "versions") },
 		Standby:    func(notice.Standby) { calls = append(calls, "standby") },
 		Doubted:    func(error) { calls = append(calls, "doubted") },
 	})
@@ -186,11 +201,10 @@ func TestListenKeepsTheListener(t *testing.T) {
 	l.State(0, notice.Running)
 	l.Closed(0)
 	l.Members(nil, nil)
-	l.Versions(nil)
 	l.Doubted(nil)
 	l.Standby(notice.Warm)
 	l.Unassigned()
-	if strings.Join(calls, " ") != "assigned state closed members versions doubted standby unassigned" {
+	if strings.Join(calls, " ") != "assigned state closed members doubted standby unassigned" {
 		t.Fatalf("called %v", calls)
 	}
 }
@@ -200,7 +214,7 @@ func TestMetricsShowWhatIsGathered(t *testing.T) {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "x", Help: "Something."})
 	r.MustRegister(g)
 	g.Set(2)
-	h := console.New().Handler(r)
+	h := console.New(notice.Operators).Handler(r)
 	if code, body := page(h, "/metrics"); code != 200 || body != "# HELP x Something.\n# TYPE x gauge\nx 2\n" {
 		t.Errorf("metrics: %d %q", code, body)
 	}

@@ -4,5 +4,6 @@
 // running, and 503 with a line for each partition that is not. A process without partitions is ready. If it stands by,
 // it is ready once its local store is warm, so that a rolling update ends the owner when another process can take over
 // at once. A request to the brokers that had to be sent again makes /readyz answer 503 for five seconds. A full disk
-// and foreign members of the group make it answer 503 while they last. Both pages show public facts only.
+// and foreign members of the group make it answer 503 while they last. For readers of decisions /readyz has no lines,
+// and only partitions and the group keep it from being ready, because nothing else is independent of records.
 package console

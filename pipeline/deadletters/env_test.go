@@ -21,6 +21,8 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/schemas/text"
 	"oriel/state"
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
 // env is a deployment whose rows of statuses the test writes itself, in place of a service.
@@ -30,7 +32,7 @@ type env struct {
 	dial       func(ctx context.Context, network, address string) (net.Conn, error)
 	client     *kafka.Client
 	deployment changelog.Deployment
-	names      state.NameKey
+	names      keys.NameKey
 	start      []state.OrderedPart // start of a whole topic's stream in each partition
 	sealer     *state.Sealer
 	notes      []string // notes of the last run
@@ -48,7 +50,9 @@ func newTopicEnv(t *testing.T, start ...int64) *env {
 	t.Helper()
 	e := overLoopback(t).with(deployment.Config{Order: "d.order"}, len(start))
 	for p, offset := range start {
-		e.start = append(e.start, state.OrderedPart{Partition: int32(p), Next: offset, LeaderEpoch: -1, Ordered: -1})
+		e.start = append(e.start, state.OrderedPart{
+			Partition: int32(p), Next: offset, End: offset, LeaderEpoch: -1, Ordered: -1,
+		})
 	}
 	return e.opened()
 }
@@ -92,7 +96,7 @@ func (e *env) with(c deployment.Config, partitions int) *env {
 		model.Settings += "STREAM=topic\n"
 	}
 	e.deployment = changelog.Deployment{
-		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
+		Client: client, Config: c, Topics: topics, Model: model, Master: keys.NewMasterKey(keys.NewSecret()),
 	}
 	e.check(e.deployment.WriteManifests(t.Context()))
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
@@ -113,7 +117,7 @@ func (e *env) open() *state.Sealer {
 		of.Order = &state.Ordered{LeaderEpoch: -1, Parts: e.start}
 	}
 	inc := state.NewIncarnation(of)
-	key := e.names.Key(state.KindIncarnation, stream)
+	key := e.names.Key(frame.KindIncarnation, stream)
 	e.append(d.Config.Changelog, records.Record{Key: key, Value: inc.Seal(d.Master)})
 	sealer, err := inc.Sealer()
 	e.check(err)
@@ -155,7 +159,10 @@ func (e *env) row(from int64, statuses ...byte) {
 
 func (e *env) rowOf(from int64, stretches []state.Stretch, statuses ...byte) {
 	e.t.Helper()
-	row := state.StatusRow{From: from, To: from + int64(len(statuses)), Stretches: stretches, Statuses: statuses}
+	row := state.StatusRow{
+		From: state.Place{Next: from}, To: state.Place{Next: from + int64(len(statuses))},
+		Stretches: stretches, Statuses: statuses,
+	}
 	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealStatuses(nil, row)})
 }
 

@@ -93,7 +93,7 @@ func (e *env) next() int64 {
 	rows := e.log(e.deployment.Config.Verdicts)
 	row, err := e.sealer.OpenStatuses(rows[len(rows)-1].Value)
 	e.check(err)
-	return row.To
+	return row.To.Next
 }
 
 // remakeVerdicts deletes the verdict topic, and with it the group's offsets for it, and creates it again.

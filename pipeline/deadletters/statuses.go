@@ -88,7 +88,7 @@ func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run,
 		}
 	}
 	row, err := r.sealer.OpenStatuses(record.Value)
-	if err == nil && (row.Stretches != nil) != (r.order != nil) {
+	if err == nil && (row.Stretches != nil) != (r.order != nil) && len(row.Statuses) > 0 {
 		err = errors.New("a row of a whole topic has stretches, another one has none")
 	}
 	if err != nil {
@@ -96,13 +96,13 @@ func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run,
 			"Keep other writers off the topic; rows of another deployment or of an earlier life of this one cannot be joined. "+
 				"Name the right topic in ORIEL_VERDICTS_TOPIC")
 	}
-	if row.From > r.end {
-		r.missing, r.why = r.missing+row.From-r.end, r.cause()
+	if row.From.Next > r.end {
+		r.missing, r.why = r.missing+row.From.Next-r.end, r.cause()
 	}
-	r.end = max(r.end, row.To)
+	r.end = max(r.end, row.To.Next)
 	stretches := row.Stretches
-	if stretches == nil {
-		stretches = []state.Stretch{{Partition: r.partition, From: row.From, To: row.To}}
+	if r.order == nil {
+		stretches = []state.Stretch{{Partition: r.partition, From: row.From.Next, To: row.To.Next}}
 	}
 	var runs []run
 	for _, s := range stretches {

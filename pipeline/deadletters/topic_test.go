@@ -277,6 +277,33 @@ func TestRowsOfTheOtherKindAreRefused(t *testing.T) {
 	e.refuses("at offset 1", "is no row", "has stretches")
 }
 
+// TestRowsOfEmptySteps checks that rows of steps by the clock that have no records have no letters, and that letters go
+// on behind them: before the first record, between records, and as the last rows.
+func TestRowsOfEmptySteps(t *testing.T) {
+	e := newTopicEnv(t, 0, 0)
+	slot := int64(60)
+	empty := func(next int64) {
+		row := state.StatusRow{From: state.Place{Slot: slot, Next: next}, To: state.Place{Slot: slot + 60, Next: next}}
+		slot = row.To.Slot
+		e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealStatuses(nil, row)})
+	}
+	empty(0)
+	e.check(e.run())
+	e.wantWritten("")
+	e.appendTo(e.deployment.Config.Input, 1, make([]records.Record, 3)...)
+	e.rowOf(0, stretchesOf("1:0-2"), valid, bad)
+	empty(2)
+	e.check(e.run())
+	empty(2)
+	e.rowOf(2, stretchesOf("1:2-3"), bad)
+	empty(3)
+	e.check(e.run())
+	e.wantWritten("1/1 json_syntax , 1/2 json_syntax ")
+	if len(e.notes) > 0 {
+		t.Errorf("noted %q", e.notes)
+	}
+}
+
 // TestTransactionsEndInTheMiddleOfTheRowsOfATopic checks that after a process ends between two transactions of a row,
 // the next process continues in each partition.
 func TestTransactionsEndInTheMiddleOfTheRowsOfATopic(t *testing.T) {

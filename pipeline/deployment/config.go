@@ -38,6 +38,12 @@ type Config struct {
 	Start      string  // earliest or latest: where a partition's first incarnation starts. Service needs it or Offsets.
 	Offsets    Offsets // the starts of first incarnations, in place of Start; nil: none
 
+	// Steps by the clock: how long after its end a step's decision is published, how long after its end a slot stays open,
+	// and a moment of the first step. A zero Begin is the moment of the opening. Steps by count use none of them.
+	StepDelay, StepGrace time.Duration
+	Begin                time.Time
+	CatchUp              bool // publish the steps of an outage of more than a day
+
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
 	TransactionBytes int           // a transaction closes at this size of its input or output, 1 to 256 MiB. Required.
 	Memory           Memory        // for all partitions together; a small one closes transactions earlier. 0: no bound

@@ -65,7 +65,7 @@ func TestSharesOfMemoryAddUp(t *testing.T) {
 			if all := max(1, partitions) * share; share > 2*leastTransaction && all > int(m-records.MaxBatchBytes)*2/3 {
 				t.Errorf("%d bytes and %d partitions: %d for transactions", m, partitions, all)
 			}
-			if limit := m.Limit(partitions, 1000); limit < int64(m)+int64(partitions)*partitionMemory+8000 {
+			if limit := m.Limit(partitions, 1000, 77); limit < int64(m)+int64(partitions)*partitionMemory+8077 {
 				t.Errorf("%d bytes and %d partitions: the process is limited to %d", m, partitions, limit)
 			}
 		}

@@ -69,9 +69,9 @@ func (m Memory) Transactions(partitions, most int) int {
 }
 
 // Limit returns the memory limit for the Go runtime, for a process with this number of partitions, whose states have
-// this total size in bytes.
-func (m Memory) Limit(partitions, states int) int64 {
-	return int64(m) + processMemory + int64(partitions)*partitionMemory + int64(states)*stateCopies
+// this total size in bytes, and whose users in periods take this many bytes.
+func (m Memory) Limit(partitions, states, users int) int64 {
+	return int64(m) + processMemory + int64(partitions)*partitionMemory + int64(states)*stateCopies + int64(users)
 }
 
 // FetchBytes is the size of one fetch: some thousands of events, so that a commit interval holds several fetches and

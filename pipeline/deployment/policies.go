@@ -1,10 +1,12 @@
 package deployment
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 )
@@ -127,7 +129,29 @@ func checkChangelog(_, own describedTopic) []error {
 	return errs
 }
 
-// checkOrder requires that the order of events is kept: the service itself deletes the part that it no longer needs.
+// The setting of a topic that says who sets the times of its records, and its value for the broker.
+const (
+	timestampType = "message.timestamp.type"
+	appendTime    = "LogAppendTime"
+)
+
+// AdviseTimes returns advice about the times of an input that is one stream, or "".
+func AdviseTimes(ctx context.Context, client *kafka.Client, c Config) (advice string, err error) {
+	if !c.WholeTopic() {
+		return "", nil
+	}
+	settings, err := topics.Settings(ctx, client, c.Input)
+	if err != nil || settings[timestampType] == appendTime {
+		return "", err
+	}
+	return fmt.Sprintf("input topic %q has %s=%s, so nothing says when a record came: a backlog is read partition by partition, and with steps by the "+
+		"clock all records of an outage are in the step in which it ends. With %s each record is in the hour in which it came; alter it: "+
+		"kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s",
+		c.Input, timestampType, settings[timestampType], appendTime, c.Input, timestampType, appendTime), nil
+}
+
+// checkOrder requires that the order of events is kept: the service itself deletes the part that it no longer needs. It
+// requires the broker's time in order records, because records without this time do not count.
 func checkOrder(_, own describedTopic) []error {
 	errs := checkBatches(own)
 	if own.topic.Partitions > 1 {
@@ -138,6 +162,10 @@ func checkOrder(_, own describedTopic) []error {
 	if own.compacted() {
 		errs = append(errs, own.wrong("cleanup.policy", "delete",
 			"records of the order have no key, so that brokers would refuse them, and none could be trimmed"))
+	}
+	if kind, known := own.settings[timestampType]; known && kind != appendTime {
+		errs = append(errs, own.wrong(timestampType, appendTime,
+			"an order record counts only with the broker's time, so that a writer whose clock is ahead orders nothing"))
 	}
 	for _, setting := range []string{"retention.ms", "retention.bytes"} {
 		if own.number(setting, -1) >= 0 {

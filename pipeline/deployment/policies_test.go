@@ -69,6 +69,7 @@ func TestEveryTopicIsChecked(t *testing.T) {
 		{roles: []string{"input", "dead-letter"}, setting: "max.message.bytes", value: "1000"},
 		{roles: []string{"verdict", "order"}, setting: "retention.ms", value: "1000", want: "-1"},
 		{roles: []string{"order"}, setting: "retention.bytes", value: "0", want: "-1"},
+		{roles: []string{"order"}, setting: "message.timestamp.type", value: "CreateTime", want: "LogAppendTime"},
 		{
 			roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "2000",
 			input: map[string]string{"retention.ms": "2000"},
@@ -161,7 +162,7 @@ func TestNoTopicIsDiskless(t *testing.T) {
 func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	c := Config{Input: "i", Decisions: "d", Verdicts: "v", Changelog: "c", DeadLetter: "l"}
 	want := []kafka.TopicPartition{{Topic: "d", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3}}
-	if got := c.TransactionParts(3); !slices.Equal(got, want) {
+	if got := c.TransactionParts(3, true); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for _, r := range c.usedBy(ByService) {
@@ -191,14 +192,14 @@ func TestTransactionsNameTheSecondTopicOfADeployment(t *testing.T) {
 	want := []kafka.TopicPartition{
 		{Topic: "d", Partition: 3}, {Topic: "s", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3},
 	}
-	if got := c.TransactionParts(3); !slices.Equal(got, want) {
+	if got := c.TransactionParts(3, true); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := names(c); !slices.Equal(got, []string{"i", "d", "s", "v", "c"}) {
 		t.Errorf("two topics of decisions: %v", got)
 	}
 	c.Second, c.Descriptor = "d", "about"
-	if parts := c.TransactionParts(3); len(parts) != 4 {
+	if parts := c.TransactionParts(3, true); len(parts) != 4 {
 		t.Errorf("a transaction names %v: the descriptor is no part of it", parts)
 	}
 	if err := fmt.Sprint(c.validateTopics(ByService)); !strings.Contains(err, `second decision topic (ORIEL_SECOND_TOPIC): same topic "d" as decision`) {
@@ -280,7 +281,7 @@ func TestAWholeTopicHasOnePartitionOfEach(t *testing.T) {
 		t.Error("a stream without a partition of decisions is covered")
 	}
 	want := []kafka.TopicPartition{{Topic: "d"}, {Topic: "s"}, {Topic: "v"}, {Topic: "c"}}
-	if got := c.TransactionParts(0); !slices.Equal(got, want) {
+	if got := c.TransactionParts(0, true); !slices.Equal(got, want) {
 		t.Errorf("a transaction names %v, want %v", got, want)
 	}
 }

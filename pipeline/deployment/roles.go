@@ -42,8 +42,9 @@ type role struct {
 	without func(r role, reason string) error
 
 	// transactional topics are named by every transaction of the service, with records or without, because the list of
-	// topics in a transaction is public and must not depend on contents.
-	transactional bool
+	// topics in a transaction is public and must not depend on contents. With steps by the clock, topics of decisions
+	// are named exactly by the transactions that close steps, so that no other transaction leaves a mark in them.
+	transactional, decides bool
 
 	// settings returns the settings with which CreateTopics makes the topic, in addition to durability; they may depend
 	// on the input's settings. It is nil for the input, which belongs to the user.
@@ -62,7 +63,8 @@ var roles = []role{
 		check:     checkInput,
 	},
 	{
-		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true, without: lostDecisions,
+		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService,
+		transactional: true, decides: true, without: lostDecisions,
 		topic:     func(c *Config) string { return c.Decisions },
 		described: func(t *Topics) *topics.Topic { return &t.Decisions },
 		settings:  decisionSettings,
@@ -70,7 +72,7 @@ var roles = []role{
 	},
 	{
 		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService,
-		transactional: true, optional: true, without: lostDecisions,
+		transactional: true, decides: true, optional: true, without: lostDecisions,
 		topic:     func(c *Config) string { return c.Second },
 		described: func(t *Topics) *topics.Topic { return &t.Second },
 		settings: func(input map[string]string) map[string]string {
@@ -114,7 +116,7 @@ var roles = []role{
 		settings: func(map[string]string) map[string]string { // small segments, because Kafka deletes full ones only
 			return map[string]string{
 				"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "segment.bytes": "67108864",
-				"max.message.bytes": "8388608",
+				"max.message.bytes": "8388608", timestampType: appendTime,
 			}
 		},
 		check: checkOrder,
@@ -232,11 +234,12 @@ func (t Topics) TransactionParts(p int32) []kafka.TopicPartition {
 	return parts
 }
 
-// TransactionParts lists the partitions that every transaction of partition p names.
-func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
+// TransactionParts lists the partitions that a transaction of partition p names. decides reports whether it names
+// topics of decisions.
+func (c Config) TransactionParts(p int32, decides bool) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition
 	for _, r := range roles {
-		if r.transactional && !c.lacks(r) {
+		if r.transactional && (decides || !r.decides) && !c.lacks(r) {
 			parts = append(parts, kafka.TopicPartition{Topic: r.topic(&c), Partition: p})
 		}
 	}

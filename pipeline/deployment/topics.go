@@ -78,7 +78,8 @@ func (t Topics) Continues(o Topics) error {
 
 // CreateInput makes the input topic with a number of partitions, as durable as the output topics. An existing topic
 // must have this number of partitions. A topic that this deployment has read before is not created again, because its
-// offsets would number other records. done is called with a description of the created topic.
+// offsets would number other records. With steps by the clock brokers set the times of its records. done is called with
+// a description of the created topic.
 func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, done func(what string)) error {
 	cluster, err := topics.Describe(ctx, client, c.Input, c.Changelog)
 	if err != nil {
@@ -95,7 +96,11 @@ func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions
 	if used, err := everOpened(ctx, client, cluster.Topics[c.Changelog]); err != nil || used {
 		return errors.Join(err, missingInput(c.Input, used))
 	}
-	return create(ctx, client, c, cluster, c.Input, partitions, nil, done)
+	var settings map[string]string
+	if c.StepDelay > 0 { // steps by the clock
+		settings = map[string]string{timestampType: appendTime}
+	}
+	return create(ctx, client, c, cluster, c.Input, partitions, settings, done)
 }
 
 // CreateTopics makes the missing topics of a deployment, with a partition for each stream, and adds partitions to

@@ -19,6 +19,9 @@
 // A fourth difference is harmless: a leader that rejoins with its static id learns that it is the leader. A real broker
 // reports this only in a later version of the request. The assignments that group.Member then sends have no effect.
 //
+// Topics with message.timestamp.type=LogAppendTime get the broker's time (appendtime.go), except markers of
+// transactions. A search by time finds their records by the producer's times.
+//
 // If the answer to a fetch for committed records ends at the byte limit of the request, not of the partition, it does
 // not list the aborted transactions. Then records of aborted transactions look like committed records.
 package embedded

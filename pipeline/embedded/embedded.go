@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // compactEvery is the interval at which compacted topics are cleaned. A demo ends before the default of an hour.
@@ -32,6 +33,9 @@ type Options struct {
 	// MinSession is the shortest session timeout that a member of a group may ask for; 0 means 6 s, as in Apache Kafka.
 	MinSession time.Duration
 
+	// Now is the brokers' clock, from which records get LogAppendTime; nil means time.Now.
+	Now func() time.Time
+
 	// Listen opens the listeners; nil means net.Listen.
 	Listen func(network, address string) (net.Listener, error)
 }
@@ -45,6 +49,8 @@ type cluster interface {
 	ListenAddrs() []string
 	Close()
 	MoveTopicPartition(topic string, partition, node int32) error
+	ControlKey(key int16, answer func(kmsg.Request) (kmsg.Response, error, bool))
+	KeepControl()
 }
 
 // Start opens the data directory and listens.
@@ -54,6 +60,9 @@ func Start(o Options) (*Broker, error) {
 	}
 	if o.Listen == nil {
 		o.Listen = net.Listen
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.CompactEvery == 0 {
 		o.CompactEvery = compactEvery
@@ -81,6 +90,7 @@ func Start(o Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
+	stampProduced(c, o.Now)
 	return &Broker{cluster: c}, nil
 }
 
@@ -89,6 +99,16 @@ func (b *Broker) Addr() string { return strings.Join(b.cluster.ListenAddrs(), ",
 
 // Close writes the remaining data to the data directory and stops.
 func (b *Broker) Close() { b.cluster.Close() }
+
+// Answer lets a function answer the requests with an API key, for tests. The broker answers the requests for which it
+// returns nil.
+func (b *Broker) Answer(key int16, answer func(kmsg.Request) kmsg.Response) {
+	b.cluster.ControlKey(key, func(request kmsg.Request) (kmsg.Response, error, bool) {
+		b.cluster.KeepControl()
+		answered := answer(request)
+		return answered, nil, answered != nil
+	})
+}
 
 // MoveLeader gives a partition another leader, by broker number from 0, as a fail-over does.
 func (b *Broker) MoveLeader(topic string, partition, broker int32) error {

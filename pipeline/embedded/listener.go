@@ -34,18 +34,28 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, closed: make(chan struct{})}, nil
+	return &conn{Conn: c, closed: make(chan struct{}), requests: requests{fetches: map[uint32]int16{}}}, nil
 }
 
 type conn struct {
 	net.Conn
-	closed chan struct{}
-	once   sync.Once
+	closed   chan struct{}
+	once     sync.Once
+	requests requests
+}
+
+// Write sends an answer, which kfake writes in one piece.
+func (c *conn) Write(answer []byte) (int, error) {
+	if version, fetched := c.requests.answered(answer); fetched {
+		unmark(answer, version)
+	}
+	return c.Conn.Write(answer)
 }
 
 // Read reads. It reports the end of the peer after linger, or when this side closes.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	c.requests.read(b[:n])
 	if n == 0 && err != nil {
 		timer := time.NewTimer(linger)
 		defer timer.Stop()

@@ -1,12 +1,15 @@
 package kafka
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka/wire"
 )
@@ -100,6 +103,51 @@ func (c *Call) Complete(parse func(*wire.Reader)) {
 	}
 }
 
+// Into makes the call read its answer into one buffer, and decode it. A false length makes kmsg allocate at most a
+// constant number of times the bytes of the answer.
+func (c *Call) Into(answer kmsg.Response) {
+	c.Complete(func(r *wire.Reader) {
+		if err := answer.ReadFrom(r.B); err != nil && r.Err == nil {
+			r.Err = fmt.Errorf("kafka: answer to %s: %w", c.key, err)
+		}
+	})
+}
+
+// encode returns a request at a version, and its answer, which is set when the call has returned.
+func (c *Client) encode(req kmsg.Request, version int16) (Call, kmsg.Response) {
+	req.SetVersion(version)
+	call := c.NewCall(protocol.ApiKey(req.Key()), version, req.IsFlexible(), req.AppendTo(nil))
+	answer := req.ResponseKind()
+	call.Into(answer)
+	return call, answer
+}
+
+// Ask sends a request once at a version, to a broker that can answer it, and returns the answer.
+func Ask[R kmsg.Response](
+	ctx context.Context, c *Client, timeout time.Duration, to Target, req kmsg.Request, version int16,
+) (answer R, err error) {
+	call, decoded := c.encode(req, version)
+	if _, err := c.RoundTrip(ctx, timeout, to.route(call)); err != nil {
+		return answer, err
+	}
+	return decoded.(R), nil
+}
+
+// Target selects the broker that gets a request: AnyBroker, a Node, the leader of a TopicPartition, or the coordinator
+// of a GroupID.
+type Target interface{ route(c Call) protocol.Message }
+
+type (
+	AnyBroker struct{}
+	Node      int32 // number of a broker in the cluster
+	GroupID   string
+)
+
+func (AnyBroker) route(c Call) protocol.Message        { return &c }
+func (n Node) route(c Call) protocol.Message           { return &brokerCall{c, int32(n)} }
+func (p TopicPartition) route(c Call) protocol.Message { return &LeaderCall{c, p.Topic, p.Partition} }
+func (id GroupID) route(c Call) protocol.Message       { return &groupCall{c, string(id)} }
+
 // LeaderCall is a Call to the leader of a partition.
 type LeaderCall struct {
 	Call
@@ -123,26 +171,26 @@ func (c *LeaderCall) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 	return broker, nil
 }
 
-// BrokerCall is a Call to a broker, given by its number in the cluster.
-type BrokerCall struct {
+// brokerCall is a Call to a broker, given by its number in the cluster.
+type brokerCall struct {
 	Call
-	Node int32
+	node int32
 }
 
-// Broker makes BrokerCall a protocol.BrokerMessage.
-func (c *BrokerCall) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
-	broker, ok := cluster.Brokers[c.Node]
+// Broker makes brokerCall a protocol.BrokerMessage.
+func (c *brokerCall) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
+	broker, ok := cluster.Brokers[c.node]
 	if !ok {
 		return protocol.Broker{}, kafkago.BrokerNotAvailable
 	}
 	return broker, nil
 }
 
-// GroupCall is a Call to the coordinator of a group.
-type GroupCall struct {
+// groupCall is a Call to the coordinator of a group.
+type groupCall struct {
 	Call
-	ID string // id of the group
+	id string
 }
 
-// Group makes GroupCall a protocol.GroupMessage.
-func (c *GroupCall) Group() string { return c.ID }
+// Group makes groupCall a protocol.GroupMessage.
+func (c *groupCall) Group() string { return c.id }

@@ -1,11 +1,12 @@
 // Package kafka is a client of Kafka: batches in, transactions out, group membership, topic identity and
 // administration.
 //
-// It uses kafka-go's Transport (dial, connection pool, TLS, SASL, routing). It has its own record-batch codec, because
-// kafka-go's producer is not transactional and its readers show aborted and control records. It has its own group
-// membership for four reasons. kafka-go's ConsumerGroup joins without a member id, so that each abandoned join leaves a
-// dead member. It sends no heartbeat while it rejoins. Its Close waits for a join in progress. And it has no static ids
-// (group.Config.Instance), with which a restarted process keeps its partitions.
+// It uses kafka-go's Transport (dial, connection pool, TLS, SASL, routing). Requests that kafka-go lacks are encoded by
+// franz-go's kmsg (Ask). It has its own record-batch codec, because kafka-go's producer is not transactional and its
+// readers show aborted and control records. It has its own group membership for four reasons. kafka-go's ConsumerGroup
+// joins without a member id, so that each abandoned join leaves a dead member. It sends no heartbeat while it rejoins.
+// Its Close waits for a join in progress. And it has no static ids (group.Config.Instance), with which a restarted
+// process keeps its partitions.
 //
 //	c, err := kafka.New(kafka.Config{Brokers: brokers})
 //	r := fetch.NewReader(c, "events", 0, offset, fetch.Options{})          // read_committed, one partition

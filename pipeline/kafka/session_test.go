@@ -15,6 +15,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka/wire"
 )
@@ -43,8 +44,9 @@ func (g *gate) serve(conn net.Conn) {
 			return
 		}
 		r := &wire.Reader{B: frame}
-		key, _, id, _ := protocol.ApiKey(r.Int16()), r.Int16(), r.Int32(), r.Text()
-		body := g.answer(key, r)
+		key, _, id := protocol.ApiKey(r.Int16()), r.Int16(), r.Int32()
+		r.Take(int(r.Int16())) // client id
+		body := g.answer(key, r.B)
 		if body == nil {
 			return
 		}
@@ -56,16 +58,24 @@ func (g *gate) serve(conn net.Conn) {
 	}
 }
 
-func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
+func (g *gate) answer(key protocol.ApiKey, body []byte) []byte {
 	switch key { //nolint:exhaustive // of a login; all others are answered alike
 	case protocol.SaslHandshake:
 		if time.Since(g.admitted) < time.Second {
 			return nil
 		}
-		g.received = append(g.received, r.Text())
+		req := kmsg.SASLHandshakeRequest{Version: handshakeVersion}
+		if req.ReadFrom(body) != nil {
+			return nil
+		}
+		g.received = append(g.received, req.Mechanism)
 		return make([]byte, 6)
 	case protocol.SaslAuthenticate:
-		said := string(r.Sized())
+		req := kmsg.SASLAuthenticateRequest{Version: authenticateVersion}
+		if req.ReadFrom(body) != nil {
+			return nil
+		}
+		said := string(req.SASLAuthBytes)
 		token := strings.TrimSuffix(strings.TrimPrefix(said, "n,,\x01auth=Bearer "), "\x01\x01")
 		challenge, code := "", kafkago.Error(0)
 		switch {
@@ -77,15 +87,17 @@ func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
 		default:
 			g.received, g.admitted = append(g.received, token), time.Now()
 		}
-		b := binary.BigEndian.AppendUint16(nil, uint16(code))
-		b = wire.AppendSized(wire.AppendString(b, "why"), []byte(challenge))
-		return binary.BigEndian.AppendUint64(b, uint64(cmp.Or(g.lasts, sessionLasts).Milliseconds()))
+		why := "why"
+		return (&kmsg.SASLAuthenticateResponse{
+			Version: authenticateVersion, ErrorCode: int16(code), ErrorMessage: &why, SASLAuthBytes: []byte(challenge),
+			SessionLifetimeMillis: cmp.Or(g.lasts, sessionLasts).Milliseconds(),
+		}).AppendTo(nil)
 	}
 	if time.Since(g.admitted) > cmp.Or(g.lasts, sessionLasts) {
 		return nil
 	}
-	g.received = append(g.received, "request "+string(r.B))
-	return r.B
+	g.received = append(g.received, "request "+string(body))
+	return body
 }
 
 // through returns a client whose connections lead to the gate.

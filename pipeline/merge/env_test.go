@@ -2,8 +2,10 @@ package merge_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ type env struct {
 		MoveLeader(topic string, p, broker int32) error
 	}
 	client    *kafka.Client
+	budget    *memory.Budget
 	log       order.Log
 	start     *state.Ordered
 	producers map[string]*produce.Producer
@@ -39,7 +42,7 @@ var names = merge.Topics{Input: "input", Order: "late.order"}
 func newEnv(t testing.TB, partitions int, budget *memory.Budget) *env {
 	broker := brokertest.Embedded(t, embedded.Options{Brokers: 2})
 	client := brokertest.Client(t, broker.Addr(), kafka.Config{DoubtFor: 1200 * time.Millisecond, Budget: budget})
-	return (&env{TB: t, broker: broker, client: client}).with(partitions)
+	return (&env{TB: t, broker: broker, client: client, budget: budget}).with(partitions)
 }
 
 // newSimulatedEnv is for tests that wait. It must be called in a bubble of testing/synctest, whose clock advances when
@@ -52,7 +55,8 @@ func newSimulatedEnv(t testing.TB, partitions int) *env {
 // with creates the input and the order log.
 func (e *env) with(partitions int) *env {
 	e.producers = map[string]*produce.Producer{}
-	input, log := e.create(names.Input, partitions), e.create(names.Order, 1)
+	input := e.create(names.Input, partitions, nil)
+	log := e.create(names.Order, 1, map[string]string{"message.timestamp.type": "LogAppendTime"})
 	e.log = order.Log{Key: [32]byte{1}, Topic: log.ID, Input: input.ID}
 	e.start = &state.Ordered{Log: log.ID, LeaderEpoch: -1}
 	return e
@@ -65,9 +69,9 @@ func (e *env) check(err error) {
 	}
 }
 
-func (e *env) create(name string, partitions int) topics.Topic {
+func (e *env) create(name string, partitions int, settings map[string]string) topics.Topic {
 	e.Helper()
-	e.check(topics.Create(e.Context(), e.client, name, partitions, 1, nil))
+	e.check(topics.Create(e.Context(), e.client, name, partitions, 1, settings))
 	cluster, err := topics.Describe(e.Context(), e.client, name)
 	e.check(err)
 	return cluster.Topics[name]
@@ -117,11 +121,20 @@ func (e *env) end(p int32) int64 {
 	return bounds.Stable
 }
 
-// order appends an order record that is signed by log, which may be foreign.
+// ended returns the last slot that has ended.
+func ended() int64 { return time.Now().Unix() - 1 }
+
+// order appends an order record that closes all slots that have ended. It is signed by log, which may be foreign.
 func (e *env) order(log order.Log, entries ...order.Entry) {
 	e.Helper()
+	e.close(log, ended(), entries...)
+}
+
+// close appends an order record of a slot.
+func (e *env) close(log order.Log, slot int64, entries ...order.Entry) {
+	e.Helper()
 	var b records.Builder
-	b.Append(nil, log.Append(nil, entries), nil, 0)
+	b.Append(nil, log.Append(nil, order.Record{Slot: slot, Entries: entries}), nil, 0)
 	_, err := produce.Append(e.Context(), e.client, names.Order, 0, &b)
 	e.check(err)
 }
@@ -139,7 +152,9 @@ func (e *env) first() state.Position {
 
 // open returns a Reader. The test must close it.
 func (e *env) open(at state.Position) *merge.Reader {
-	return merge.NewReader(e.client, names, e.log, e.start, at, fetch.Options{MaxWait: 20 * time.Millisecond})
+	return merge.NewReader(e.client, names, e.log, e.start, at, fetch.Options{
+		MaxWait: 20 * time.Millisecond, Budget: e.budget,
+	})
 }
 
 // walk records the Batches that a stream has taken: its position, and a line for each record.
@@ -162,12 +177,33 @@ func (w *walk) take(tb testing.TB, b *fetch.Batch) {
 	if b.From+b.Shift != w.at.Next {
 		tb.Fatalf("a Batch starts at merged offset %d, the stream stands at %d", b.From+b.Shift, w.at.Next)
 	}
-	if b.Order == nil {
-		if b.Partition != -1 || b.Next != b.From || len(b.Records) > 0 {
-			tb.Fatalf("a Batch without order of partition %d, from %d to %d", b.Partition, b.From, b.Next)
-		}
-		return
+	if b.Partition == -1 && (b.Next != b.From || len(b.Records) > 0) || b.Partition != -1 && b.Order == nil {
+		tb.Fatalf("a Batch of partition %d, from %d to %d, of order %v", b.Partition, b.From, b.Next, b.Order)
 	}
+	switch {
+	case b.Order == nil:
+		return
+	case b.Order.Slot < w.at.Order.Slot:
+		tb.Fatalf("slot %d after slot %d", b.Order.Slot, w.at.Order.Slot)
+	case b.Partition != -1:
+		w.move(tb, b)
+	}
+	if done := b.Order.Done; done != nil {
+		w.at.Order.Next, w.at.Order.LeaderEpoch, w.at.Order.Slot = b.Order.Record+1, b.Order.LeaderEpoch, done.Slot
+		for _, reach := range done.Parts {
+			part, listed := w.at.Order.Part(reach.Partition)
+			if !listed {
+				part.Next = reach.Start
+			}
+			part.End, part.Ordered = reach.End, reach.Epoch
+			w.at.Order.Set(part)
+		}
+	}
+}
+
+// move adds the records of a Batch to the walk.
+func (w *walk) move(tb testing.TB, b *fetch.Batch) {
+	tb.Helper()
 	part, _ := w.at.Order.Part(b.Partition)
 	for i := range b.Records {
 		r := &b.Records[i]
@@ -178,20 +214,20 @@ func (w *walk) take(tb testing.TB, b *fetch.Batch) {
 		w.line(r, b.Partition, r.Offset+b.Shift)
 	}
 	w.at.Next = b.Next + b.Shift
-	part.Next, part.LeaderEpoch, part.Ordered = b.Next, b.LeaderEpoch, b.Order.Epoch
+	part.Next, part.End, part.LeaderEpoch, part.Ordered = b.Next, b.Order.End, b.LeaderEpoch, b.Order.Epoch
 	w.at.Order.Set(part)
-	w.at.Order.Next, w.at.Order.LeaderEpoch = b.Order.Record, b.Order.LeaderEpoch
-	if b.Order.Done {
-		w.at.Order.Next++
-	}
+	w.at.Order.Next, w.at.Order.LeaderEpoch, w.at.Order.Slot = b.Order.Record, b.Order.LeaderEpoch, b.Order.Slot
 }
 
 // until takes Batches until the walk has reached a merged offset.
-func (w *walk) until(e *env, source merge.Source, merged int64) {
+func (w *walk) until(e *env, source merge.Source, merged int64) { w.reach(e, source, merged, 0) }
+
+// reach takes Batches until the walk has reached a merged offset and an order record.
+func (w *walk) reach(e *env, source merge.Source, merged, record int64) {
 	e.Helper()
 	ctx, cancel := context.WithTimeout(e.Context(), time.Minute)
 	defer cancel()
-	for w.at.Next < merged {
+	for w.at.Next < merged || w.at.Order.Next < record {
 		b, err := source.Fetch(ctx)
 		if err != nil {
 			e.Fatalf("at merged offset %d of %d: %v", w.at.Next, merged, err)
@@ -201,37 +237,89 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 	}
 }
 
-// model is the slow reference model of a Reader: it reads the full order log, and each range with a separate
-// fetch.Reader.
+// piece is an offset of the input in the order: one record, or an offset without a record.
+type piece struct {
+	slot      int64
+	partition int32
+	offset    int64
+	record    *records.Record
+}
+
+// model is the slow reference model of a Reader: it reads the full order log, and for each order record that counts the
+// whole input, whose offsets it sorts. It implements the rule of package order anew.
 func (e *env) model() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}
+	at := w.at.Order
 	log, err := logtest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
 		Uncommitted: true, Budget: memory.NewBudget(1 << 30),
 	})
 	e.check(err)
-	for _, r := range log {
-		entries, err := e.log.Parse(r.Value)
-		if err != nil {
+	for i := range log {
+		is, err := e.log.Parse(log[i].Value)
+		if err != nil || is.Slot < at.Slot || !log[i].Appended || log[i].Timestamp < 1000*is.Slot+1000 {
 			continue
 		}
-		for _, one := range order.Ranges(nil, w.at.Order, e.start, entries) {
-			shift := w.at.Next - one.From
-			found, err := logtest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{
-				Budget: memory.NewBudget(1 << 30),
-			})
-			e.check(err)
-			for i := range found {
-				if found[i].Offset < one.To {
-					w.line(&found[i], one.Partition, found[i].Offset+shift)
-				}
+		for _, n := range is.Entries {
+			if part, _ := at.Part(n.Partition); n.End > part.End && n.Epoch >= part.Ordered {
+				part.End, part.Ordered = n.End, n.Epoch
+				at.Set(part)
 			}
-			order.Pass(w.at.Order, one)
-			w.at.Next += one.To - one.From
-			w.at.Order.Next = r.Offset + 1
+		}
+		var pieces []piece
+		for _, part := range slices.Clone(at.Parts) {
+			added := e.pieces(part, at.Slot, is.Slot)
+			part.Next += int64(len(added))
+			at.Set(part)
+			pieces = append(pieces, added...)
+		}
+		slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.slot, b.slot) })
+		for _, p := range pieces {
+			if p.record != nil {
+				w.line(p.record, p.partition, w.at.Next)
+			}
+			w.at.Next++
+		}
+		at.Next, at.Slot = log[i].Offset+1, is.Slot
+		if e.log.ByClock {
+			at.Slot++
 		}
 	}
 	return w
+}
+
+// pieces returns the offsets of a partition that an order record of slot closes orders. Slots before first are closed.
+func (e *env) pieces(part state.OrderedPart, first, closes int64) (all []piece) {
+	e.Helper()
+	found, err := logtest.Read(e.Context(), e.client, names.Input, part.Partition, part.Next, fetch.Options{
+		Budget: memory.NewBudget(1 << 30),
+	})
+	e.check(err)
+	slot := first
+	for offset := part.Next; offset < part.End; offset++ {
+		is := piece{partition: part.Partition, offset: offset}
+		if len(found) > 0 && found[0].Offset == offset {
+			is.record, found = &found[0], found[1:]
+			own := closes
+			if is.record.Appended {
+				own = is.record.Timestamp / 1000
+			}
+			if own > closes && e.log.ByClock {
+				return all
+			}
+			slot = max(slot, min(own, closes))
+		}
+		is.slot = slot
+		all = append(all, is)
+	}
+	return all
+}
+
+// end takes Batches up to the end of the reference model's walk, and compares the two.
+func (w *walk) end(e *env, source merge.Source, model *walk) {
+	e.Helper()
+	w.reach(e, source, model.at.Next, model.at.Order.Next)
+	w.same(e, model)
 }
 
 // same compares a walk with the reference model's.
@@ -251,9 +339,9 @@ func (w *walk) same(tb testing.TB, model *walk) {
 // place formats a position without its epochs.
 func place(at state.Position) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%d order %d", at.Next, at.Order.Next)
+	fmt.Fprintf(&b, "%d order %d slot %d", at.Next, at.Order.Next, at.Order.Slot)
 	for _, p := range at.Order.Parts {
-		fmt.Fprintf(&b, " %d/%d", p.Partition, p.Next)
+		fmt.Fprintf(&b, " %d/%d of %d", p.Partition, p.Next, p.End)
 	}
 	return b.String()
 }

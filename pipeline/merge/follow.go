@@ -4,19 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/order"
 )
 
-// mostAhead bounds the number of known ranges ahead, not counting those of the newest order record. This many ranges
-// are several order records of hundreds of partitions, so that each lane knows which range to fetch next. A larger
+// mostAhead bounds the number of entries of known order records ahead, not counting the newest record's. This
+// many entries are several order records of hundreds of partitions, so that each lane knows how far to fetch. A larger
 // bound would only take memory, and a smaller one would leave lanes idle.
 const mostAhead = 4 << 10
 
-// follow reads the order log and appends its ranges to those ahead.
+// orderRecord is an order record that counts and whose records are not all handed out.
+type orderRecord struct {
+	order.Record
+	offset int64
+	epoch  int32 // leader epoch of the batch in the order log that holds the record
+}
+
+// follow reads the order log and appends its records to those ahead.
 func (r *Reader) follow(ctx context.Context) {
-	reader := r.log.Reader(r.client, r.topics.Order, r.at)
+	reader := r.log.Reader(r.client, r.topics.Order, r.known)
 	defer reader.Close()
 	for ctx.Err() == nil {
 		batch, err := reader.Fetch(ctx)
@@ -45,7 +53,7 @@ func (r *Reader) fail(err error) {
 	notify(r.came)
 }
 
-// read appends the ranges of an order record to those ahead, once few are left. A foreign record adds no range.
+// read appends an order record to those ahead, once few are left. A record that does not count is skipped.
 func (r *Reader) read(ctx context.Context, record *records.Record) error {
 	for r.full() {
 		select {
@@ -54,48 +62,59 @@ func (r *Reader) read(ctx context.Context, record *records.Record) error {
 			return ctx.Err()
 		}
 	}
-	entries, err := r.log.Parse(record.Value)
-	if errors.Is(err, order.ErrFormat) {
+	is, err := r.log.Parse(record.Value)
+	switch {
+	case errors.Is(err, order.ErrFormat):
 		return fmt.Errorf("%w: offset %d", err, record.Offset)
-	}
-	if err != nil {
+	case err != nil:
 		r.notices.Refused(record.Offset)
+		return nil
+	}
+	counts := is.Counts(r.known, record.Public)
+	if r.follows(is, counts); !counts {
+		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ranges := order.Ranges(nil, r.at, r.start, entries)
-	for i, added := range ranges {
-		order.Pass(r.at, added)
-		r.add(orderRange{
-			Range: added, number: r.added, record: record.Offset, epoch: record.LeaderEpoch, last: i == len(ranges)-1,
-		})
+	for _, added := range order.Enter(nil, r.known, r.start, is.Entries) {
+		r.extend(added)
+	}
+	r.log.Leave(r.known, is.Slot)
+	r.ahead = append(r.ahead, orderRecord{is, record.Offset, record.LeaderEpoch})
+	r.entries += len(is.Entries)
+	if len(r.ahead) == 1 {
+		notify(r.came)
 	}
 	return nil
+}
+
+// follows reports for how long order records have been void, while they are.
+func (r *Reader) follows(is order.Record, counts bool) {
+	now := time.Now()
+	before := r.voids.Last(now)
+	if last := r.voids.Take(counts, is.Late(r.known), now); before > 0 || last > 0 {
+		r.notices.Void(last)
+	}
 }
 
 func (r *Reader) full() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.ahead) >= mostAhead
+	return r.entries >= mostAhead
 }
 
-// add appends one range to those ahead.
-func (r *Reader) add(t orderRange) {
-	r.added++
-	r.ahead = append(r.ahead, t)
-	l := r.lanes[t.Partition]
+// extend lets a lane fetch one range further.
+func (r *Reader) extend(added order.Range) {
+	l := r.lanes[added.Partition]
 	if l == nil {
-		place, _ := r.at.Part(t.Partition)
+		place := order.Place(r.at, r.start, added.Partition)
 		l = &lane{
-			partition: t.Partition, next: t.From, read: t.From, known: t.From, epoch: place.LeaderEpoch,
+			partition: added.Partition, next: place.Next, read: place.Next, known: place.Next, epoch: place.LeaderEpoch,
 			doubt: r.client.Doubt(),
 		}
-		r.lanes[t.Partition] = l
+		r.lanes[added.Partition] = l
 	}
-	l.ranges = append(l.ranges, t)
-	r.know(l, t.To)
+	l.ranges = append(l.ranges, added)
+	r.know(l, added.To)
 	r.run(l)
-	if len(r.ahead) == 1 {
-		notify(r.came)
-	}
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/order"
 )
 
 // readAhead is the number of Batches that a lane holds, so that Batches are ready when its turn comes. It does not
@@ -20,9 +20,12 @@ const readAhead = 2
 // only user of its reader.
 type lane struct {
 	partition int32
-	ranges    []orderRange   // ranges not handed out yet
+	ranges    []order.Range  // ranges not handed out yet
 	ready     []*fetch.Batch // Batches fetched but not handed out, in order
 	next      int64          // offset after the records handed out
+	head      head           // of offset next
+	slot      int64          // slot of head in the order record in progress
+	waits     bool           // it waits for its turn in the order record in progress
 	epoch     int32          // leader epoch of the last batch handed out, or −1
 	known     int64          // last known end of the partition
 	err       error          // error to return after the ready Batches
@@ -38,14 +41,6 @@ type lane struct {
 // holds reports whether a lane holds memory, or may get some at any time.
 func (l *lane) holds() bool {
 	return l.running || len(l.ready) > 0 || l.reader != nil && l.reader.Holds()
-}
-
-// number is the number of the lane's next range; a larger number comes later in the order.
-func (l *lane) number() int64 {
-	if len(l.ranges) == 0 {
-		return math.MaxInt64
-	}
-	return l.ranges[0].number
 }
 
 // wants reports whether there is something to fetch.
@@ -106,7 +101,7 @@ func (r *Reader) run(l *lane) {
 			}
 			batch, err := read(ctx)
 			if t, short := r.put(l, batch, err); short {
-				r.look(ctx, l, t)
+				r.ask(ctx, l, t)
 			}
 		}
 	})
@@ -128,7 +123,7 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 
 // put adds a fetched Batch to a lane. short reports that the partition currently ends before the end of the lane's
 // range t.
-func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t orderRange, short bool) {
+func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t order.Range, short bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waited(l)
@@ -166,7 +161,7 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t orderRange, short bo
 }
 
 // reads returns the range that the lane currently fetches.
-func (l *lane) reads() orderRange {
+func (l *lane) reads() order.Range {
 	i := 0
 	for l.ranges[i].To <= l.read {
 		i++
@@ -174,8 +169,8 @@ func (l *lane) reads() orderRange {
 	return l.ranges[i]
 }
 
-// look checks whether the leader has all records of a range, even if consumers cannot read some of them yet.
-func (r *Reader) look(ctx context.Context, l *lane, t orderRange) {
+// ask checks whether the leader has all records of a range, even if consumers cannot read some of them yet.
+func (r *Reader) ask(ctx context.Context, l *lane, t order.Range) {
 	end, err := topics.Reach(ctx, r.client, r.topics.Input, t.Partition, t.Epoch)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -32,32 +32,35 @@ type Reader struct {
 	running sync.WaitGroup
 	notices Notices
 	halt    halt
+	voids   order.Voids
 	came    chan struct{} // wakes Fetch
-	taken   chan struct{} // receives after each range handed out
+	taken   chan struct{} // receives after each order record handed out
 
-	mu     sync.Mutex
-	at     *state.Ordered // position in the order log after all ranges in ahead
-	merged int64          // offset in the merged log of the next record to return
-	behind int64          // number of offsets between merged and the known ends of the partitions
-	ahead  []orderRange   // ranges not handed out yet, in order
-	added  int64          // number of ranges added so far
-	lanes  map[int32]*lane
-	failed error // error of the order log; ranges added before it are handed out first
+	mu      sync.Mutex
+	known   *state.Ordered // the starting position, with the ends and the slot of all order records known
+	at      *state.Ordered // position of the stream, with the ends of the order record in progress
+	merged  int64          // offset in the merged log of the next record to return
+	behind  int64          // number of offsets between merged and the known ends of the partitions
+	ahead   []orderRecord  // order records not handed out yet, in order
+	entries int            // number of entries in ahead
+	entered bool           // the first of them is in progress
+	turns   turns          // lanes with offsets of the order record in progress
+	lanes   map[int32]*lane
+	failed  error // error of the order log; order records before it are handed out first
 
 	patient *lane // the lane whose turn it is, while it waits for memory and no other lane runs
 	giving  *lane // the lane that must release its memory when it stops running, or nil
-	tried   int64 // number of the last range at which a waiting lane was resumed
+	tried   spot  // the last spot at which a waiting lane was resumed
 	parked  int   // number of lanes that wait for memory
 }
 
-// orderRange is a range that is still to be handed out, and the order record that added it.
-type orderRange struct {
-	order.Range
-	number int64
-	record int64
-	epoch  int32 // leader epoch of the batch in the order log that holds the record
-	last   bool  // the last range of its order record
+// spot is an offset of a partition whose turn it is.
+type spot struct {
+	partition int32
+	offset    int64
 }
+
+func (l *lane) spot() spot { return spot{l.partition, l.next} }
 
 // NewReader returns a Reader that continues at a position of the stream that began at start. o.MaxBytes bounds one
 // answer of one partition.
@@ -70,11 +73,23 @@ func NewReader(
 		client: c, topics: topics, log: log, start: start, options: o, stop: stop,
 		budget: cmp.Or(o.Budget, c.Budget()),
 		came:   make(chan struct{}, 1), taken: make(chan struct{}, 1),
-		at: at.Order.Clone(), merged: at.Next, lanes: map[int32]*lane{}, tried: -1,
+		known: at.Order.Clone(), at: at.Order.Clone(), merged: at.Next, lanes: map[int32]*lane{}, tried: spot{-1, -1},
 	}
 	r.Notify(Notices{})
 	r.spawn = func(f func(context.Context)) { r.running.Go(func() { f(ctx) }) }
 	return r
+}
+
+// open reads the order log, and the records that earlier order records have left to later ones.
+func (r *Reader) open() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.at.Parts {
+		if p.Next < p.End {
+			r.extend(order.Range{Partition: p.Partition, From: p.Next, To: p.End, Epoch: p.Ordered})
+		}
+	}
+	r.spawn(r.follow)
 }
 
 // defaultWait is how long Fetch waits for records if Options set no MaxWait.
@@ -89,10 +104,11 @@ func (r *Reader) Close() {
 	}
 }
 
-// Fetch returns the next records, all of one partition and one range. It waits up to MaxWait for them. If none arrive,
-// it returns an empty Batch whose Partition is −1 and whose Order is nil.
+// Fetch returns the next records, all of one partition and one slot of an order record. It waits up to MaxWait for
+// them. If none arrive, it returns an empty Batch whose Partition is −1 and whose Order is nil. An empty Batch with an
+// Order shows the end of an order record.
 func (r *Reader) Fetch(ctx context.Context) (*fetch.Batch, error) {
-	r.begin.Do(func() { r.spawn(r.follow) })
+	r.begin.Do(r.open)
 	timer := time.NewTimer(r.options.MaxWait)
 	defer timer.Stop()
 	for {
@@ -114,8 +130,8 @@ func (r *Reader) nothing() *fetch.Batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	end := r.merged
-	if len(r.ahead) > 0 {
-		r.waits(r.ahead[0])
+	if len(r.turns) > 0 {
+		r.waits(r.turns[0])
 		end += r.behind
 	}
 	return &fetch.Batch{Partition: -1, From: r.merged, Next: r.merged, Stable: end, High: end, LeaderEpoch: -1}
@@ -128,62 +144,87 @@ func (r *Reader) take() (*fetch.Batch, error) {
 	if len(r.ahead) == 0 {
 		return nil, r.failed
 	}
-	head := &r.ahead[0]
-	l := r.lanes[head.Partition]
-	if len(l.ready) == 0 {
+	r.enter()
+	for len(r.turns) > 0 {
+		l := r.turns[0]
+		if len(l.ready) > 0 && l.head.known {
+			return r.hand(l)
+		}
+		if len(l.ready) > 0 {
+			r.look(l) // it may be another lane's turn now
+			continue
+		}
 		if l.err != nil {
 			return nil, l.err
 		}
 		r.push(l)
 		return nil, nil //nolint:nilnil // nothing is there yet, which Fetch waits for
 	}
+	is := r.ahead[0]
+	b := &fetch.Batch{Partition: -1, From: r.merged, Next: r.merged, LeaderEpoch: -1}
+	b.Order = &fetch.Order{Record: is.offset, LeaderEpoch: is.epoch, Slot: is.Slot, Closes: is.Slot, Done: r.leave()}
+	b.Stable, b.High = b.Next, b.Next
+	return b, nil
+}
+
+// hand takes the next piece of the lane whose turn it is.
+func (r *Reader) hand(l *lane) (*fetch.Batch, error) {
 	b := l.ready[0]
-	if b.Next > head.To {
-		b = b.Split(head.To, l.epoch)
+	to := r.reach(l, b)
+	rest := b.Next > to
+	if rest {
+		b = b.Split(to, l.epoch)
 	} else {
 		l.ready = append(l.ready[:0], l.ready[1:]...)
 	}
-	if err := r.check(b, head); err != nil {
+	place, _ := r.at.Part(l.partition)
+	if err := r.check(b, place); err != nil {
 		b.Release()
 		l.err = err
 		return nil, err
 	}
-	r.hand(b, l)
+	r.goesOn()
+	is := r.ahead[0]
+	b.Order = &fetch.Order{
+		Record: is.offset, LeaderEpoch: is.epoch, Slot: l.slot, Closes: is.Slot, End: place.End, Epoch: place.Ordered,
+	}
+	r.shift(b)
+	l.next, l.epoch = b.Next, b.LeaderEpoch
+	r.at.Slot = l.slot
+	place.Next, place.LeaderEpoch = l.next, l.epoch
+	r.at.Set(place)
+	if r.pass(l, rest); len(r.turns) == 0 {
+		b.Order.Done = r.leave()
+	}
+	if len(r.turns) == 0 || r.turns[0] != l {
+		r.unpark()
+	}
+	r.run(l)
 	return b, nil
 }
 
-// check returns an error if a record below the end of a range was appended after the range was ordered. The leader that
-// ordered the range had all records below its end, so a record of a later leader below this end has replaced a lost
-// record.
-func (r *Reader) check(b *fetch.Batch, head *orderRange) error {
+// check returns an error if a record below the end of a partition was appended after the partition was ordered. The
+// leader that reported the end had all records below it, so a record of a later leader below this end has replaced a
+// lost record.
+func (r *Reader) check(b *fetch.Batch, place state.OrderedPart) error {
 	for _, e := range b.Epochs {
-		if e.Leader > head.Epoch && e.Base < head.To {
+		if e.Leader > place.Ordered && e.Base < place.End {
 			return fmt.Errorf("merge: %s: %w: epoch %d at offset %d, and epoch %d reached up to %d",
-				kafka.PartitionName(r.topics.Input, head.Partition), kafka.ErrTruncated, e.Leader, e.Base, head.Epoch, head.To)
+				kafka.PartitionName(r.topics.Input, place.Partition), kafka.ErrTruncated, e.Leader, e.Base, place.Ordered,
+				place.End)
 		}
 	}
 	return nil
 }
 
-// hand sets a Batch's position in the merged log.
-func (r *Reader) hand(b *fetch.Batch, l *lane) {
-	head := r.ahead[0]
-	r.goesOn(head)
-	done := b.Next == head.To
-	b.Order = &fetch.Order{Record: head.record, LeaderEpoch: head.epoch, Epoch: head.Epoch, Done: done && head.last}
+// shift sets a Batch's position in the merged log.
+func (r *Reader) shift(b *fetch.Batch) {
 	b.Shift = r.merged - b.From
 	b.Start = -b.Shift
 	r.merged += b.Next - b.From
 	r.behind -= b.Next - b.From
 	b.Stable = b.Next + r.behind
 	b.High = b.Stable
-	l.next, l.epoch = b.Next, b.LeaderEpoch
-	if done {
-		r.ahead, l.ranges = r.ahead[1:], l.ranges[1:]
-		notify(r.taken)
-		r.unpark()
-	}
-	r.run(l)
 }
 
 // notify wakes the goroutine that waits on a channel of capacity 1.

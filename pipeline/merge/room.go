@@ -6,8 +6,8 @@ import "oriel/pipeline/deployment"
 // memory. If no other lane holds memory, the lane waits for memory while no other lane runs. Then it holds as much
 // memory as a single fetch.Reader, and makes progress like one.
 func (r *Reader) push(l *lane) {
-	if number := r.ahead[0].number; r.tried != number {
-		r.tried = number
+	if at := l.spot(); r.tried != at {
+		r.tried = at
 		r.resume(l)
 	}
 	if l.running || !l.parked || r.giving != nil {
@@ -35,7 +35,7 @@ func (r *Reader) push(l *lane) {
 func (r *Reader) farthest(beside *lane) *lane {
 	var farthest *lane
 	for _, l := range r.lanes {
-		if l != beside && l.holds() && (farthest == nil || l.number() > farthest.number()) {
+		if l != beside && l.holds() && (farthest == nil || compare(l, farthest) > 0) {
 			farthest = l
 		}
 	}
@@ -50,8 +50,8 @@ func (r *Reader) yielded(l *lane) {
 	r.giving = nil
 	l.drop()
 	r.park(l)
-	if len(r.ahead) > 0 {
-		r.resume(r.lanes[r.ahead[0].Partition])
+	if len(r.turns) > 0 {
+		r.resume(r.turns[0])
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *Reader) unpark() {
 	}
 	var nearest *lane
 	for _, l := range r.lanes {
-		if l.parked && l != r.giving && l.wants() && (nearest == nil || l.number() < nearest.number()) {
+		if l.parked && l != r.giving && l.wants() && (nearest == nil || compare(l, nearest) < 0) {
 			nearest = l
 		}
 	}

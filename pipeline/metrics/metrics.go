@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -18,11 +19,11 @@ type Metrics struct {
 	records, steps, decisions, restarts *prometheus.CounterVec
 	transactions                        *prometheus.CounterVec
 	commits                             *prometheus.HistogramVec
-	lag, state                          *prometheus.GaugeVec
+	lag, state, decided                 *prometheus.GaugeVec
 	inputs, streams, owned, standby     *prometheus.GaugeVec
 	foreign                             *prometheus.GaugeVec
 	refused                             *prometheus.CounterVec
-	waits                               *prometheus.GaugeVec
+	waits, void                         *prometheus.GaugeVec
 	unfrozen                            *prometheus.GaugeVec // nil: records name no schemas of a registry
 
 	newest *decisions // nil: no coordinates are shown
@@ -35,9 +36,10 @@ type Metrics struct {
 type Process struct {
 	Deployment         string // label of every metric, so that metrics of two deployments never mix
 	Version, GoVersion string
-	Coordinates        int      // number of coordinates of the newest decision to show for each stream; 0: none
-	Registry           bool     // records name schemas of a registry
-	Numbers            *Numbers // names and intervals of coordinates; nil: they have none
+	Step               time.Duration // length of a step by the clock; 0: steps are numbers of events
+	Coordinates        int           // number of coordinates of the newest decision to show for each stream; 0: none
+	Registry           bool          // records name schemas of a registry
+	Numbers            *Numbers      // names and intervals of coordinates; nil: they have none
 	// returns for each reason not to be ready whether it applies
 	Waiting func() map[string]bool
 }
@@ -59,6 +61,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		records:      counter("oriel_records_total", "Input records taken, valid or not.", "partition"),
 		steps:        counter("oriel_steps_total", "Steps closed.", "partition"),
 		decisions:    counter("oriel_decisions_total", "Decisions committed.", "partition"),
+		decided:      gauge("oriel_last_decision_timestamp_seconds", "Timestamp of the newest decision that this process has committed.", "partition"),
 		transactions: counter("oriel_transactions_total", "Kafka transactions by outcome.", "partition", "outcome"),
 		restarts:     counter("oriel_restarts_total", "Times a partition was taken over again after an error.", "partition"),
 		lag:          gauge("oriel_input_lag_records", "Offsets between the committed position and the stable end of the input.", "partition"),
@@ -67,6 +70,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		streams:      gauge("oriel_streams", "Streams of the input: the number of its partitions, or 1 where the whole topic is one stream."),
 		waits:        gauge("oriel_input_awaited", "1 while the stream of the whole topic waits for this partition of the input.", "partition", "input_partition"),
 		refused:      counter("oriel_order_records_refused_total", "Records of the order log that this deployment did not write.", "partition"),
+		void:         gauge("oriel_order_void_seconds", "Time for which no record of the order log has counted; 0: the newest one counted.", "partition"),
 		owned:        gauge("oriel_partitions_owned", "Streams that this process owns."),
 		standby:      gauge("oriel_standby_warm", "1 while this process stands by, and its local store follows the changelog."),
 		foreign:      gauge("oriel_foreign_members", "Members of the group that do not belong to the deployment."),
@@ -82,6 +86,9 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		window = math.Inf(1)
 	}
 	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected; +Inf if all are, for ever.").WithLabelValues().Set(window)
+	if about.Step > 0 {
+		gauge("oriel_step_seconds", "Length of a step by the clock.").WithLabelValues().Set(about.Step.Seconds())
+	}
 	gauge("oriel_epsilon", "Proved epsilon of one window of one stream.").WithLabelValues().Set(g.Epsilon)
 	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
 	gauge("oriel_build_info", "The value is always 1; the labels name the build.", "version", "goversion").
@@ -138,6 +145,7 @@ func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 		Aborted:   func(p int32) { m.transactions.WithLabelValues(label(p), "aborted").Inc() },
 		Refused:   func(p int32) { m.refused.WithLabelValues(label(p)).Inc() },
 		Behind:    func(p int32, lag int64) { m.lag.WithLabelValues(label(p)).Set(float64(lag)) },
+		Void:      func(p int32, last time.Duration) { m.void.WithLabelValues(label(p)).Set(last.Seconds()) },
 		Restarted: func(p int32, _ error) { m.restarts.WithLabelValues(label(p)).Inc() },
 		Standby:   func(s notice.Standby) { m.standby.WithLabelValues().Set(indicator(s == notice.Warm)) },
 		Members:   func(foreign, _ []string) { m.foreign.WithLabelValues().Set(float64(len(foreign))) },
@@ -164,7 +172,7 @@ func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 			if m.newest != nil {
 				m.newest.closed(p)
 			}
-			for _, v := range []*prometheus.GaugeVec{m.lag, m.state} {
+			for _, v := range []*prometheus.GaugeVec{m.lag, m.state, m.decided, m.void} {
 				v.DeletePartialMatch(prometheus.Labels{"partition": label(p)})
 			}
 		},
@@ -190,6 +198,9 @@ func (m *Metrics) committed(c notice.Commit) {
 	m.records.WithLabelValues(p).Add(float64(c.Records))
 	m.steps.WithLabelValues(p).Add(float64(c.Steps))
 	m.decisions.WithLabelValues(p).Add(float64(c.Decisions))
+	if c.Decisions > 0 {
+		m.decided.WithLabelValues(p).Set(float64(c.Time.UnixMilli()) / 1000)
+	}
 	m.transactions.WithLabelValues(p, "committed").Inc()
 	m.commits.WithLabelValues(p).Observe(c.Duration.Seconds())
 	m.lag.WithLabelValues(p).Set(float64(c.Lag))
@@ -204,3 +215,28 @@ func indicator(yes bool) float64 {
 }
 
 func label(p int32) string { return strconv.Itoa(int(p)) }
+
+// shownToReaders lists the metrics that readers of decisions may see: what decisions say, the readiness of the process,
+// its version, and the guarantee, which is a public setting.
+var shownToReaders = []string{
+	"oriel_decisions_total", "oriel_steps_total", "oriel_last_decision_timestamp_seconds",
+	"oriel_decision", "oriel_decision_member", "oriel_decision_streams_hidden",
+	"oriel_number", "oriel_number_low", "oriel_number_high",
+	"oriel_ready", "oriel_build_info", "oriel_epsilon", "oriel_delta", "oriel_window_steps", "oriel_step_seconds",
+}
+
+// For returns the metrics of g that an audience may see.
+func For(a notice.Audience, g prometheus.Gatherer) prometheus.Gatherer {
+	if a == notice.Operators {
+		return g
+	}
+	return prometheus.GathererFunc(named(g.Gather, shownToReaders))
+}
+
+// named returns a function that gathers the families with one of the names.
+func named[F interface{ GetName() string }](gather func() ([]F, error), names []string) func() ([]F, error) {
+	return func() ([]F, error) {
+		families, err := gather()
+		return slices.DeleteFunc(families, func(f F) bool { return !slices.Contains(names, f.GetName()) }), err
+	}
+}

@@ -35,15 +35,25 @@ func played(l notice.Listener) *prometheus.Registry {
 	l.State(0, notice.Restoring)
 	l.State(0, notice.Running)
 	l.State(1, notice.Running)
-	l.Committed(notice.Commit{Partition: 0, Records: 5, Steps: 4, Decisions: 3, Lag: 7, Duration: 3 * time.Millisecond})
-	l.Committed(notice.Commit{Partition: 0, Records: 1, Steps: 1, Decisions: 1, Lag: 6, Duration: 20 * time.Second})
-	l.Committed(notice.Commit{Partition: 1, Records: 2, Steps: 2, Decisions: 2, Lag: 9, Duration: time.Millisecond})
+	l.Committed(notice.Commit{
+		Partition: 0, Records: 5, Steps: 4, Decisions: 3, Time: time.UnixMilli(1500),
+		Lag: 7, Duration: 3 * time.Millisecond,
+	})
+	l.Committed(notice.Commit{
+		Partition: 0, Records: 1, Steps: 1, Decisions: 1, Time: time.UnixMilli(2500),
+		Lag: 6, Duration: 20 * time.Second,
+	})
+	l.Committed(notice.Commit{
+		Partition: 1, Records: 2, Steps: 2, Decisions: 2, Time: time.UnixMilli(3000),
+		Lag: 9, Duration: time.Millisecond,
+	})
 	l.Aborted(0)
 	l.Behind(0, 11)
 	l.Waits(0, 4, true)
 	l.Waits(0, 4, false)
 	l.Waits(0, 5, true)
 	l.Refused(0)
+	l.Void(0, 1500*time.Millisecond)
 	l.Members([]string{"a foreign member"}, []string{"no process has the stream"})
 	l.Restarted(0, errors.New("x"))
 	l.State(1, notice.Halted)
@@ -116,10 +126,16 @@ oriel_input_lag_records{deployment="d",partition="0"} 11
 # HELP oriel_input_partitions Partitions of the input.
 # TYPE oriel_input_partitions gauge
 oriel_input_partitions{deployment="d"} 3
+# HELP oriel_last_decision_timestamp_seconds Timestamp of the newest decision that this process has committed.
+# TYPE oriel_last_decision_timestamp_seconds gauge
+oriel_last_decision_timestamp_seconds{deployment="d",partition="0"} 2.5
 # HELP oriel_order_records_refused_total Records of the order log that this deployment did not write.
 # TYPE oriel_order_records_refused_total counter
 oriel_order_records_refused_total{deployment="d",partition="0"} 1
 oriel_order_records_refused_total{deployment="d",partition="1"} 0
+# HELP oriel_order_void_seconds Time for which no record of the order log has counted; 0: the newest one counted.
+# TYPE oriel_order_void_seconds gauge
+oriel_order_void_seconds{deployment="d",partition="0"} 1.5
 # HELP oriel_partitions_owned Streams that this process owns.
 # TYPE oriel_partitions_owned gauge
 oriel_partitions_owned{deployment="d"} 1
@@ -180,7 +196,7 @@ func TestWindowOfAWholeLifeIsInfinite(t *testing.T) {
 }
 
 // exposition returns the text of /metrics for a registry.
-func exposition(r *prometheus.Registry) string {
+func exposition(r prometheus.Gatherer) string {
 	w := httptest.NewRecorder()
 	h := promhttp.HandlerFor(r, promhttp.HandlerOpts{DisableCompression: true})
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))

@@ -28,6 +28,7 @@ type StopError struct {
 	Remedy    string // what a person should do
 	Cause     error  // may be nil
 	Loss      bool   // brokers have lost data; counts only if it is found again for some time (kafka.Doubt)
+	Public    bool   // neither the error nor its text depends on records, so that every Audience may see it
 }
 
 func (e *StopError) Error() string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -27,6 +28,13 @@ type Follower struct {
 	// Refused is the number of records so far that Parse refuses. A deployment never writes such records, so they come
 	// from other clients.
 	Refused int
+
+	// Void is the number of the deployment's own records so far that do not count, and Voids is for how long.
+	Void  int
+	Voids Voids
+
+	// Time is the broker's time of the last record.
+	Time time.Time
 }
 
 // Follow returns a Follower that starts at position at; the stream began at start. topic is the order log.
@@ -47,7 +55,8 @@ func (l Log) Reader(c *kafka.Client, topic string, at *state.Ordered) *fetch.Rea
 // Close frees the Follower's memory.
 func (f *Follower) Close() { f.reader.Close() }
 
-// At returns the Follower's position: after all ranges that Read has returned. It is valid until the next Read.
+// At returns the Follower's position: the starting position, with the ends and the slot of all order records that Read
+// has met. It is valid until the next Read.
 func (f *Follower) At() *state.Ordered { return f.at }
 
 // Read waits a short time for order records and returns the ranges that they add to the order, valid until the next
@@ -61,17 +70,22 @@ func (f *Follower) Read(ctx context.Context) (ranges []Range, high int64, err er
 	f.ranges = f.ranges[:0]
 	for i := range batch.Records {
 		r := &batch.Records[i]
-		entries, err := f.log.Parse(r.Value)
-		if errors.Is(err, ErrFormat) {
+		record, err := f.log.Parse(r.Value)
+		f.Time = time.UnixMilli(r.Timestamp)
+		counts := err == nil && record.Counts(f.at, r.Public)
+		if err == nil {
+			f.Voids.Take(counts, record.Late(f.at), f.Time)
+		}
+		switch {
+		case errors.Is(err, ErrFormat):
 			return nil, 0, fmt.Errorf("%w: offset %d", err, r.Offset)
-		}
-		if err != nil {
+		case err != nil:
 			f.Refused++
-		}
-		added := len(f.ranges)
-		f.ranges = Ranges(f.ranges, f.at, f.start, entries)
-		for _, added := range f.ranges[added:] {
-			Pass(f.at, added)
+		case !counts:
+			f.Void++
+		default:
+			f.ranges = Enter(f.ranges, f.at, f.start, record.Entries)
+			f.log.Leave(f.at, record.Slot)
 		}
 	}
 	f.at.Next, f.at.LeaderEpoch = batch.Next, batch.LeaderEpoch

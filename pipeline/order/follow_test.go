@@ -47,14 +47,19 @@ func newSimulatedEnv(t testing.TB) *env {
 // with creates the order log.
 func (e *env) with() *env {
 	e.start = &state.Ordered{LeaderEpoch: -1}
-	e.topic = e.create("late.order", 1)
+	e.topic = e.createWith("late.order", 1, map[string]string{"message.timestamp.type": "LogAppendTime"})
 	e.log = order.Log{Key: [32]byte{1}, Topic: e.topic.ID, Input: [16]byte{3}}
 	return e
 }
 
 func (e *env) create(name string, partitions int) topics.Topic {
 	e.Helper()
-	if err := topics.Create(e.Context(), e.client, name, partitions, 1, nil); err != nil {
+	return e.createWith(name, partitions, nil)
+}
+
+func (e *env) createWith(name string, partitions int, settings map[string]string) topics.Topic {
+	e.Helper()
+	if err := topics.Create(e.Context(), e.client, name, partitions, 1, settings); err != nil {
 		e.Fatal(err)
 	}
 	cluster, err := topics.Describe(e.Context(), e.client, name)
@@ -76,7 +81,10 @@ func (e *env) put(values ...[]byte) {
 	}
 }
 
-func (e *env) record(entries ...order.Entry) []byte { return e.log.Append(nil, entries) }
+// record returns an order record that closes all slots that have ended.
+func (e *env) record(entries ...order.Entry) []byte {
+	return e.log.Append(nil, order.Record{Slot: time.Now().Unix() - 1, Entries: entries})
+}
 
 func (e *env) ahead(at *state.Ordered) ([]order.Range, error) {
 	return e.log.Ahead(e.Context(), e.client, e.topic, at, e.start)
@@ -90,11 +98,11 @@ func TestAheadReturnsTheOrderedRanges(t *testing.T) {
 	e.put(e.record(order.Entry{Partition: 0, End: 5}, order.Entry{Partition: 2, End: 7}))
 	e.put(
 		e.record(order.Entry{Partition: 0, End: 9}, order.Entry{Partition: 1, End: 4, Epoch: 2}),
-		other.Append(nil, []order.Entry{{Partition: 0, End: 1000, Epoch: 1}}),
+		other.Append(nil, order.Record{Entries: []order.Entry{{Partition: 0, End: 1000, Epoch: 1}}}),
 		nil,
 		[]byte("no order record"),
 	)
-	e.put(e.record(order.Entry{Partition: 0, End: 12, Epoch: 1}, order.Entry{Partition: 1, End: 6, Epoch: 1}))
+	e.put(e.record(order.Entry{Partition: 0, End: 10, Epoch: 1}, order.Entry{Partition: 1, End: 6, Epoch: 1}))
 	e.put(e.record(order.Entry{Partition: 0, End: 11, Epoch: 2}, order.Entry{Partition: 0 + 2, End: 8}))
 	for name, c := range map[string]struct {
 		at   *state.Ordered
@@ -102,17 +110,17 @@ func TestAheadReturnsTheOrderedRanges(t *testing.T) {
 	}{
 		"from the start": {
 			e.start,
-			[]order.Range{{0, 0, 9, 0}, {2, 0, 8, 0}, {1, 0, 4, 2}, {0, 9, 12, 1}},
+			[]order.Range{{0, 0, 9, 0}, {2, 0, 8, 0}, {1, 0, 4, 2}, {0, 9, 10, 1}, {0, 10, 11, 2}},
 		},
 		"inside of a record": {
-			&state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{{Partition: 0, Next: 3}}},
-			[]order.Range{{0, 3, 9, 0}, {2, 0, 8, 0}, {1, 0, 4, 2}, {0, 9, 12, 1}},
+			&state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{{Partition: 0, Next: 3, End: 5}}},
+			[]order.Range{{0, 3, 9, 0}, {2, 0, 8, 0}, {1, 0, 4, 2}, {0, 9, 10, 1}, {0, 10, 11, 2}},
 		},
 		"behind a record": {
 			&state.Ordered{Next: 5, LeaderEpoch: 0, Parts: []state.OrderedPart{
-				{Partition: 0, Next: 9}, {Partition: 1, Next: 4, Ordered: 2}, {Partition: 2, Next: 7},
+				{Partition: 0, Next: 9, End: 9}, {Partition: 1, Next: 4, End: 4, Ordered: 2}, {Partition: 2, Next: 7, End: 7},
 			}},
-			[]order.Range{{0, 9, 12, 1}, {2, 7, 8, 0}},
+			[]order.Range{{0, 9, 10, 1}, {0, 10, 11, 2}, {2, 7, 8, 0}},
 		},
 		"at the end": {&state.Ordered{Next: 7, LeaderEpoch: -1}, nil},
 	} {
@@ -127,8 +135,8 @@ func TestAheadReturnsTheOrderedRanges(t *testing.T) {
 			t.Fatalf("high %d, %v", high, err)
 		}
 	}
-	if f.Refused != 3 {
-		t.Errorf("%d records refused, want 3", f.Refused)
+	if f.Refused != 3 || f.Void != 0 {
+		t.Errorf("%d records refused, want 3; %d void, want none", f.Refused, f.Void)
 	}
 }
 

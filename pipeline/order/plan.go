@@ -1,55 +1,71 @@
 package order
 
 import (
-	"slices"
+	"context"
+	"fmt"
+	"time"
 
-	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
-const (
-	// entryOffsets is the largest number of offsets that one entry adds. If the input is far ahead of the order,
-	// partitions take turns after this many records: some milliseconds of work. Half as many would double the order log
-	// of an input that is read from its beginning; twice as many would make partitions wait longer for their turn.
-	entryOffsets = 4096
+// DefaultGrace is the time from the end of a slot until an order record may close it. Brokers whose clocks differ by
+// less, and that acknowledge a record within this time, never put a record into a closed slot. A shorter grace would
+// put more records into the slot after their own; a longer one would make steps by the clock wait longer.
+const DefaultGrace = 2 * time.Second
 
-	// requestBytes is the size at which a request closes: a quarter of the default max.message.bytes. With 200
-	// partitions it orders 150 million offsets; the next tick orders the remaining ones.
-	requestBytes = 256 << 10
-)
+// ended returns the last slot that has ended a grace before a time.
+func ended(now time.Time, grace time.Duration) int64 {
+	return max(0, now.Add(-grace).UnixMilli()/slotMs-1)
+}
 
-// appendRecords appends to b the order records that advance a vector to the ends of the input, as far as they fit into
-// one request, and returns how many offsets of the input they add. The ends ascend by partition.
-func (l Log) appendRecords(
-	b *records.Builder, at, start *state.Ordered, ends []topics.End, timestampMs int64,
-) (offsets int64) {
-	next := make([]int64, len(ends))
-	for i, e := range ends {
+// moved returns the entries that move a vector to the ends of the input, and how many offsets they add. Ends ascend by
+// partition. A partition whose leader is older than the vector's keeps its end, because the entry would order nothing.
+func moved(at, start *state.Ordered, ends []topics.End) (entries []Entry, offsets int64) {
+	for _, e := range ends {
 		part := Place(at, start, e.Partition)
-		if next[i] = part.Next; e.Epoch < max(part.Ordered, 0) {
-			next[i] = e.Offset // an entry of an older epoch would be void
+		if e.Offset > part.End && e.Epoch >= max(part.Ordered, 0) && len(entries) < MaxEntries {
+			entries = append(entries, Entry{Partition: e.Partition, End: e.Offset, Epoch: e.Epoch})
+			offsets += e.Offset - part.End
 		}
 	}
-	var entries []Entry
-	var value []byte
-	for b.Bytes() < requestBytes {
-		entries = entries[:0]
-		for i, e := range ends {
-			if next[i] < e.Offset {
-				end := min(next[i]+entryOffsets, e.Offset)
-				offsets += end - next[i]
-				next[i] = end
-				entries = append(entries, Entry{Partition: e.Partition, End: end, Epoch: e.Epoch})
+	return entries, offsets
+}
+
+// Ahead reads the order log from a position to its end, and returns the ranges of the input after the position that the
+// log names, in the order of the log. Adjacent ranges of one partition and epoch are joined. The input must still have
+// their records. With steps by the clock, a part of the last ranges may wait for a later order record.
+func (l Log) Ahead(
+	ctx context.Context, c *kafka.Client, topic topics.Topic, at, start *state.Ordered,
+) (ahead []Range, err error) {
+	bounds, err := topics.BoundsOf(ctx, c, topic.Name, 0)
+	if err != nil {
+		return nil, fmt.Errorf("order: bounds of %s: %w", topic.Name, err)
+	}
+	f := l.Follow(c, topic, at, start)
+	defer f.Close()
+	last := map[int32]int{} // index in ahead of each partition's newest range
+	for _, part := range at.Parts {
+		if part.Next < part.End {
+			last[part.Partition] = len(ahead)
+			ahead = append(ahead, Range{Partition: part.Partition, From: part.Next, To: part.End, Epoch: part.Ordered})
+		}
+	}
+	for f.At().Next < bounds.High {
+		ranges, _, err := f.Read(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("order: read %s: %w", topic.Name, err)
+		}
+		for _, r := range ranges {
+			i, met := last[r.Partition]
+			if met && ahead[i].Epoch == r.Epoch {
+				ahead[i].To = r.To
+				continue
 			}
-		}
-		if len(entries) == 0 {
-			break
-		}
-		for some := range slices.Chunk(entries, MaxEntries) {
-			value = l.Append(value[:0], some)
-			b.Append(nil, value, nil, timestampMs)
+			last[r.Partition] = len(ahead)
+			ahead = append(ahead, r)
 		}
 	}
-	return offsets
+	return ahead, nil
 }

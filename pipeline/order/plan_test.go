@@ -6,109 +6,86 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/kafka/records/recordstest"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
-// parsed returns the entries of each record of a batch.
-func parsed(t *testing.T, b *records.Builder) (all [][]Entry) {
-	t.Helper()
-	if b.Count() == 0 {
-		return nil
-	}
-	wire := recordstest.Appended(t, b, 0, records.Stamp{ProducerID: -1, Epoch: -1, Sequence: -1})
-	h, err := records.ParseHeader(wire, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for cursor := records.NewCursor(h, wire[records.HeaderLen:]); !cursor.Done(); {
-		var r records.Record
-		cursor.Next(&r)
-		entries, err := testLog.Parse(r.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, entries)
-	}
-	return all
-}
-
-// TestRequestsBringTheOrderToTheEnds draws vectors and ends. After some requests the order must reach each end that
-// counts. No entry may be void or too long, and partitions must take turns.
-func TestRequestsBringTheOrderToTheEnds(t *testing.T) {
+// TestARecordBringsTheOrderToTheEnds draws vectors and ends. One order record must count, and reach each end that
+// counts, however far it is.
+func TestARecordBringsTheOrderToTheEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 4))
 	for range 200 {
-		at, start := &state.Ordered{}, &state.Ordered{}
+		at, start := &state.Ordered{Slot: 100}, &state.Ordered{}
 		var ends []topics.End
 		for p := range int32(1 + rng.IntN(12)) {
 			if rng.IntN(3) == 0 {
-				start.Set(state.OrderedPart{Partition: p, Next: rng.Int64N(1000), Ordered: -1})
+				n := rng.Int64N(1000)
+				start.Set(state.OrderedPart{Partition: p, Next: n, End: n, Ordered: -1})
 			}
 			if rng.IntN(2) == 0 {
-				at.Set(state.OrderedPart{Partition: p, Next: 1000 + rng.Int64N(9000), Ordered: rng.Int32N(4)})
+				n := 1000 + rng.Int64N(9000)
+				at.Set(state.OrderedPart{Partition: p, Next: n - rng.Int64N(100), End: n, Ordered: rng.Int32N(4)})
 			}
 			if rng.IntN(5) > 0 {
-				ends = append(ends, topics.End{Partition: p, Offset: rng.Int64N(40_000), Epoch: rng.Int32N(4)})
+				ends = append(ends, topics.End{Partition: p, Offset: rng.Int64N(1 << (10 + rng.IntN(30))), Epoch: rng.Int32N(4)})
 			}
 		}
 		want := map[int32]int64{}
 		var missing int64
 		for _, e := range ends {
 			part := Place(at, start, e.Partition)
-			want[e.Partition] = part.Next
-			if e.Epoch >= part.Ordered && e.Offset > part.Next {
+			want[e.Partition] = part.End
+			if e.Epoch >= part.Ordered && e.Offset > part.End {
 				want[e.Partition] = e.Offset
-				missing += e.Offset - part.Next
+				missing += e.Offset - part.End
 			}
 		}
-		var b records.Builder
-		if offsets := testLog.appendRecords(&b, at, start, ends, 0); offsets != missing {
-			t.Fatalf("%d offsets reported, %d are missing", offsets, missing)
-		}
-		for _, entries := range parsed(t, &b) {
-			ranges := Ranges(nil, at, start, entries)
-			if len(ranges) != len(entries) {
-				t.Fatalf("entries %v add %v: some are void", entries, ranges)
+		now := time.UnixMilli(1_800_000_000_000 + rng.Int64N(1000))
+		for _, byClock := range []bool{false, true} {
+			s := Sequencer{Log: testLog, Start: start, Grace: 2 * time.Second}
+			s.Log.ByClock = byClock
+			r, offsets, due := s.record(at, ends, now)
+			if offsets != missing || r.Slot != 1_799_999_997 || due != (byClock || missing > 0) {
+				t.Fatalf("%+v of %d offsets, %d are missing", r, offsets, missing)
 			}
-			for _, r := range ranges {
-				if r.To-r.From > entryOffsets {
-					t.Fatalf("range %+v is too long", r)
+			if !due {
+				continue
+			}
+			vector, own := at.Clone(), records.Public{Timestamp: now.Add(-s.Grace).UnixMilli(), Appended: true}
+			if !r.Counts(vector, own) {
+				t.Fatalf("%+v is void", r)
+			}
+			Enter(nil, vector, start, r.Entries)
+			for p, end := range want {
+				if got := Place(vector, start, p).End; got != end {
+					t.Fatalf("partition %d is ordered up to %d, want %d", p, got, end)
 				}
-				Pass(at, r)
 			}
-		}
-		for p, end := range want {
-			if got := Place(at, start, p).Next; got != end {
-				t.Fatalf("partition %d is ordered up to %d, want %d", p, got, end)
+			s.Log.Leave(vector, r.Slot)
+			if r, _, due := s.record(vector, ends, now); due {
+				t.Fatalf("%+v where all is ordered", r)
 			}
-		}
-		b.Reset()
-		if testLog.appendRecords(&b, at, start, ends, 0); b.Count() > 0 {
-			t.Fatalf("%d records where all is ordered", b.Count())
+			if r, _, due := s.record(vector, nil, now.Add(-time.Hour)); due || r.Slot < vector.Slot && !byClock {
+				t.Fatalf("%+v by a clock that is behind", r)
+			}
 		}
 	}
 }
 
-func TestRequestsAreBounded(t *testing.T) {
-	var b records.Builder
-	at := &state.Ordered{}
-	offsets := testLog.appendRecords(&b, at, at, []topics.End{{Offset: 1 << 40}, {Partition: 1, Offset: 10}}, 0)
-	if b.Bytes() > requestBytes+1000 || b.Bytes() < requestBytes/2 {
-		t.Errorf("%d bytes, want about %d", b.Bytes(), requestBytes)
-	}
-	all := parsed(t, &b)
-	if want := int64(len(all))*entryOffsets + 10; offsets != want {
-		t.Errorf("%d offsets, want %d", offsets, want)
-	}
-	var many []topics.End
-	for p := range int32(2*MaxEntries + 1) {
-		many = append(many, topics.End{Partition: p, Offset: 1})
-	}
-	b.Reset()
-	testLog.appendRecords(&b, at, at, many, 0)
-	if all := parsed(t, &b); len(all) != 3 || len(all[0]) != MaxEntries || len(all[2]) != 1 {
-		t.Errorf("%d records for %d partitions, want 3", len(all), len(many))
+// TestSlotsCloseAGraceAfterTheirEnd checks the ticks and the slots of steps by the clock.
+func TestSlotsCloseAGraceAfterTheirEnd(t *testing.T) {
+	now := time.Unix(1_800_000_000, 123_456_789)
+	for i := range 300 {
+		grace := []time.Duration{DefaultGrace, 300 * time.Millisecond, time.Minute}[i%3]
+		tick := slotTick(now, grace)
+		if d := tick.Sub(now); d <= 0 || d > Slot {
+			t.Fatalf("the tick after %v is %v later", now, d)
+		}
+		end := time.Unix(ended(tick, grace)+1, 0)
+		if tick.Sub(end) != grace {
+			t.Fatalf("at %v a slot is closed that ends at %v", tick, end)
+		}
+		now = tick.Add(377 * time.Millisecond)
 	}
 }
 

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -16,13 +17,20 @@ import (
 
 // Sequencer appends the ends that the input has reached to an order log, at each tick. It reads no record of the input
 // and waits for no reader of the input. Several Sequencers of one log are harmless, because the log determines which
-// entries count.
+// records count.
+//
+// With steps by the clock, a Sequencer writes a record for each slot, a grace after the slot's end, whether or not the
+// input has moved. One record closes all slots since the last one, for example after an outage. The ends are high
+// watermarks, so that a transaction that stays open moves no record to a later slot. With steps by count, a Sequencer
+// writes a record at each tick at which the input has moved. The ends are stable ends, so that an open transaction in
+// one partition does not stop the stream.
 type Sequencer struct {
 	Client   *kafka.Client
 	Log      Log
 	Order    topics.Topic // topic of the order log
 	Input    topics.Topic
 	Interval time.Duration // time between commits of the deployment
+	Grace    time.Duration // time from the end of a slot until a record may close it; 0: 2 s
 
 	// At is a position that the stream has reached, and Start is where it began. The order after At is read from the
 	// log.
@@ -38,19 +46,30 @@ type Sequencer struct {
 
 // follower is the progress of the goroutine that reads the log.
 type follower struct {
-	at    atomic.Pointer[state.Ordered]
+	seen  atomic.Pointer[seen]
 	moved chan struct{} // capacity 1: one pending notice suffices
+}
+
+// seen is what the order log says up to a position.
+type seen struct {
+	at   *state.Ordered
+	void int       // number of the deployment's records so far that do not count
+	time time.Time // the broker's time of the last record
 }
 
 // Run works until ctx ends, and returns its cause. It returns earlier after an error that retries cannot resolve: the
 // order log or the input was recreated, or has lost records that were read, or the right to write is missing.
 func (s Sequencer) Run(ctx context.Context) error {
 	work, cancel := context.WithCancelCause(ctx)
+	s.Grace = cmp.Or(s.Grace, DefaultGrace)
 	f := &follower{moved: make(chan struct{}, 1)}
-	f.at.Store(s.At)
+	f.seen.Store(&seen{at: s.At})
 	var following sync.WaitGroup
 	following.Go(func() { cancel(s.follow(work, f)) })
 	ends := topics.NewStableEnds(s.Client, s.Input)
+	if s.Log.ByClock {
+		ends = topics.NewHighEnds(s.Client, s.Input)
+	}
 	cancel(s.sequence(work, f, ends)) // cancel keeps its first cause
 	following.Wait()
 	ends.Wait()
@@ -69,10 +88,10 @@ func (s Sequencer) follow(work context.Context, f *follower) error {
 			s.Refused(reader.Refused)
 		}
 		refused = reader.Refused
-		if reader.At().Next == f.at.Load().Next {
+		if reader.At().Next == f.seen.Load().at.Next {
 			continue
 		}
-		f.at.Store(reader.At().Clone())
+		f.seen.Store(&seen{at: reader.At().Clone(), void: reader.Void, time: reader.Time})
 		select {
 		case f.moved <- struct{}{}:
 		default:
@@ -82,7 +101,7 @@ func (s Sequencer) follow(work context.Context, f *follower) error {
 
 // reaches waits until everything before an offset of the log is read.
 func (f *follower) reaches(ctx context.Context, offset int64) error {
-	for f.at.Load().Next < offset {
+	for f.seen.Load().at.Next < offset {
 		select {
 		case <-f.moved:
 		case <-ctx.Done():
@@ -103,13 +122,16 @@ func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.Stab
 		return err
 	}
 	var precedence precedence
-	var b records.Builder
+	var behind time.Duration // time by which the clock of the order log's broker is behind
 	for {
 		tick := Tick(time.Now(), s.Interval)
+		if s.Log.ByClock {
+			tick = slotTick(time.Now(), s.Grace)
+		}
 		if err := kafka.Pause(work, time.Until(tick)+precedence.delay()); err != nil {
 			return err
 		}
-		reached, err := ends.Look(work, patience(s.Interval))
+		reached, err := ends.Look(work, s.patience())
 		switch {
 		case work.Err() != nil:
 			return work.Err()
@@ -119,27 +141,60 @@ func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.Stab
 		default:
 			s.Client.OnRetry("ends of "+s.Input.Name, err)
 		}
-		at := f.at.Load()
-		b.Reset()
-		offsets := s.Log.appendRecords(&b, at, s.Start, reached, tick.UnixMilli())
-		if b.Count() == 0 {
+		before, sent := f.seen.Load(), time.Now()
+		record, offsets, due := s.record(before.at, reached, sent.Add(-behind))
+		if !due {
+			if s.Log.ByClock {
+				behind = 0 // another Sequencer has closed the slot, or that clock was set since
+			}
 			continue
 		}
-		base, err := produce.Append(work, s.Client, s.Order.Name, 0, &b)
+		base, err := s.append(work, record)
 		if err != nil {
-			return fmt.Errorf("order: append to %s: %w", s.Order.Name, err)
+			return err
 		}
 		if s.Appended != nil {
-			s.Appended(b.Count(), offsets)
+			s.Appended(1, offsets)
 		}
-		precedence.took(base == at.Next)
-		if err := f.reaches(work, base+int64(b.Count())); err != nil {
+		precedence.took(base == before.at.Next)
+		if err := f.reaches(work, base+1); err != nil {
 			return err
+		}
+		after := f.seen.Load()
+		behind = max(0, sent.Sub(after.time))
+		if after.void > before.void { // this record or one of another Sequencer; the next tick writes the next one
+			ends.Forget()
 		}
 	}
 }
 
-// patience is how long Look waits for a broker; a later call returns a late answer.
-func patience(interval time.Duration) time.Duration {
-	return min(max(interval/2, 20*time.Millisecond), mostPeriod)
+// record returns the order record that is due at a time.
+func (s Sequencer) record(at *state.Ordered, reached []topics.End, now time.Time) (r Record, offsets int64, due bool) {
+	r.Slot = ended(now, s.Grace)
+	r.Entries, offsets = moved(at, s.Start, reached)
+	if s.Log.ByClock {
+		return r, offsets, r.Slot >= at.Slot
+	}
+	r.Slot = max(r.Slot, at.Slot)
+	return r, offsets, len(r.Entries) > 0
+}
+
+// append appends an order record to the log, and returns its offset.
+func (s Sequencer) append(ctx context.Context, r Record) (offset int64, err error) {
+	var b records.Builder
+	b.Append(nil, s.Log.Append(nil, r), nil, time.Now().UnixMilli())
+	if offset, err = produce.Append(ctx, s.Client, s.Order.Name, 0, &b); err != nil {
+		return 0, fmt.Errorf("order: append to %s: %w", s.Order.Name, err)
+	}
+	return offset, nil
+}
+
+// patience is how long Look waits for a broker; a later call returns a late answer. By the clock an answer that comes a
+// slot later would leave the grace too short for the last records of a slot, so brokers that are far away have half a
+// slot. Decisions are due a slot after the grace at the earliest.
+func (s Sequencer) patience() time.Duration {
+	if s.Log.ByClock {
+		return Slot / 2
+	}
+	return min(max(s.Interval/2, 20*time.Millisecond), mostPeriod)
 }

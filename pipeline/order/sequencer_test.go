@@ -3,6 +3,7 @@ package order_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
@@ -17,6 +19,7 @@ import (
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest/brokertest"
 	"oriel/pipeline/pipetest/logtest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
 )
 
@@ -26,7 +29,9 @@ type sequenced struct {
 	input   topics.Topic
 	running sync.WaitGroup
 	ctx     context.Context //nolint:containedctx // of all Sequencers of the test
+	cancel  context.CancelFunc
 	appends atomic.Int64
+	grace   time.Duration
 }
 
 func newSequenced(t *testing.T, e *env) *sequenced {
@@ -34,7 +39,7 @@ func newSequenced(t *testing.T, e *env) *sequenced {
 	s.input = s.create("trips", 3)
 	s.log.Input = s.input.ID
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	s.ctx = ctx
+	s.ctx, s.cancel = ctx, cancel
 	t.Cleanup(func() { cancel(); s.running.Wait() })
 	return s
 }
@@ -42,7 +47,7 @@ func newSequenced(t *testing.T, e *env) *sequenced {
 func (s *sequenced) sequencer() order.Sequencer {
 	return order.Sequencer{
 		Client: s.client, Log: s.log, Order: s.topic, Input: s.input, Interval: 20 * time.Millisecond,
-		At: s.start, Start: s.start, Appended: func(n int, _ int64) { s.appends.Add(int64(n)) },
+		Grace: s.grace, At: s.start, Start: s.start, Appended: func(n int, _ int64) { s.appends.Add(int64(n)) },
 	}
 }
 
@@ -63,6 +68,12 @@ func (s *sequenced) run() (stop func()) {
 	return func() { cancel(); ended.Wait() }
 }
 
+// stops ends all Sequencers of the test.
+func (s *sequenced) stops() {
+	s.cancel()
+	s.running.Wait()
+}
+
 // events appends n events to a partition of the input.
 func (s *sequenced) events(p int32, n int) {
 	s.Helper()
@@ -81,7 +92,7 @@ func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range)
 	next := map[int32]int64{}
 	for p := range int32(len(ends)) {
 		part, _ := f.At().Part(p)
-		next[p] = part.Next
+		next[p] = part.End
 	}
 	for {
 		reached := true
@@ -99,7 +110,7 @@ func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range)
 			s.Fatal(err)
 		}
 		for _, r := range ranges {
-			if r.From != next[r.Partition] || r.To-r.From > 4096 {
+			if r.From != next[r.Partition] {
 				s.Fatalf("range %+v after offset %d", r, next[r.Partition])
 			}
 			next[r.Partition] = r.To
@@ -138,8 +149,8 @@ func TestSequencerOrdersStableRecords(t *testing.T) {
 	f := s.log.Follow(s.client, s.topic, s.start, s.start)
 	defer f.Close()
 	all := s.follow(f, 9000, 0, 10)
-	if len(all) != 4 || all[1].Partition != 2 {
-		t.Errorf("order %v: want three pieces of partition 0, and partition 2 behind the first", all)
+	if want := []order.Range{{Partition: 0, To: 9000}, {Partition: 2, To: 10}}; !slices.Equal(all, want) {
+		t.Errorf("order %v, want %v", all, want)
 	}
 	p, err := produce.New(s.ctx, s.client, "open", time.Minute)
 	if err != nil {
@@ -200,11 +211,13 @@ func TestSequencerGoesOnFromAVector(t *testing.T) {
 	s.events(1, 30)
 	s.put(s.record(order.Entry{Partition: 0, End: 5}, order.Entry{Partition: 1, End: 30}))
 	s.put(s.record(order.Entry{Partition: 0, End: 8}))
-	start := &state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{{Partition: 0, Next: 2}, {Partition: 1, Next: 9}}}
+	start := &state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{
+		{Partition: 0, Next: 2, End: 2}, {Partition: 1, Next: 9, End: 9},
+	}}
 	at := start.Clone()
 	at.Next = 1
-	at.Set(state.OrderedPart{Partition: 0, Next: 7, LeaderEpoch: -1})
-	at.Set(state.OrderedPart{Partition: 1, Next: 30, LeaderEpoch: -1})
+	at.Set(state.OrderedPart{Partition: 0, Next: 5, End: 7, LeaderEpoch: -1})
+	at.Set(state.OrderedPart{Partition: 1, Next: 30, End: 30, LeaderEpoch: -1})
 	q := s.sequencer()
 	q.At, q.Start = at, start
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -215,6 +228,123 @@ func TestSequencerGoesOnFromAVector(t *testing.T) {
 	}
 	if offsets != 12 {
 		t.Errorf("%d offsets appended, want 12: from 8, which the log has, to 20", offsets)
+	}
+}
+
+// TestSlotsOfStepsByTheClock checks the order records of steps by the clock: each slot is closed once, a grace after
+// its end, also by two Sequencers, and whether or not the input has moved. After an outage one record closes all slots.
+// An open transaction moves no end.
+func TestSlotsOfStepsByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSequenced(t, newSimulatedEnv(t))
+		s.log.ByClock, s.grace = true, 400*time.Millisecond
+		p, err := produce.New(s.ctx, s.client, "open", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Begin(s.ctx, []kafka.TopicPartition{{Topic: s.input.Name, Partition: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		var b records.Builder
+		b.Append(nil, []byte("undecided"), nil, 0)
+		if _, err := p.Produce(s.ctx, s.input.Name, 1, &b); err != nil {
+			t.Fatal(err)
+		}
+		stop := s.run()
+		s.run()
+		time.Sleep(5 * time.Second)
+		stop()
+		s.stops()
+		time.Sleep(20 * time.Second)
+		s.ctx, s.cancel = context.WithCancel(t.Context())
+		s.events(0, 3)
+		s.run()
+		time.Sleep(5 * time.Second)
+		s.stops()
+		log, err := logtest.Read(t.Context(), s.client, s.topic.Name, 0, 0, fetch.Options{Uncommitted: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, gaps, ends := s.start.Clone(), 0, map[int32]int64{}
+		for i := range log {
+			r, err := s.log.Parse(log[i].Value)
+			if err != nil || !r.Counts(at, log[i].Public) {
+				continue // of the second Sequencer
+			}
+			closed := time.Unix(r.Slot+1, 0).Add(s.grace).Sub(time.UnixMilli(log[i].Timestamp)).Abs()
+			if closed > 50*time.Millisecond {
+				t.Errorf("slot %d is closed at %v", r.Slot, time.UnixMilli(log[i].Timestamp))
+			}
+			if r.Slot != at.Slot && at.Slot > 0 {
+				gaps++
+			}
+			for _, e := range r.Entries {
+				ends[e.Partition] = e.End
+			}
+			s.log.Leave(at, r.Slot)
+		}
+		if gaps != 1 || len(log) > 15 || ends[0] != 3 || ends[1] != 1 {
+			t.Errorf("%d order records with %d gaps, and the ends %v", len(log), gaps, ends)
+		}
+	})
+}
+
+// TestLeadersFarAwayAreWaitedForByTheClock lets leaders answer late, as over a long distance. Each order record must
+// have the end that the input has when the record is due, not the end of a slot before.
+func TestLeadersFarAwayAreWaitedForByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := simtest.New(t)
+		s := newSequenced(t, (&env{TB: t, client: d.Lent("far")}).with())
+		s.log.ByClock, s.grace = true, 400*time.Millisecond
+		s.run()
+		time.Sleep(2300 * time.Millisecond)
+		d.Fail(simtest.Fault{
+			Kind: simtest.Kind{API: "ListOffsets", Partition: simtest.AnyPartition}, Count: -1,
+			Effect: simtest.Late(200 * time.Millisecond),
+		})
+		const events = 6
+		for range events {
+			s.events(0, 1)
+			time.Sleep(time.Second)
+		}
+		s.stops()
+		d.Mend()
+		log, err := logtest.Read(t.Context(), d.Client(), s.topic.Name, 0, 0, fetch.Options{Uncommitted: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends := int64(0)
+		for i := range log {
+			r, err := s.log.Parse(log[i].Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Entries) > 0 {
+				if ends++; r.Entries[0].End != ends {
+					t.Errorf("slot %d is closed with the end %d, want %d", r.Slot, r.Entries[0].End, ends)
+				}
+			} else if ends > 0 && ends < events {
+				t.Errorf("slot %d is closed without an end", r.Slot)
+			}
+		}
+		if ends < events {
+			t.Errorf("%d order records have an end, of %d", ends, len(log))
+		}
+	})
+}
+
+// TestAWriterWhoseClockIsAheadClosesNothing checks that order records of a process whose clock is ahead of the brokers'
+// do not count, and that it then writes records that count.
+func TestAWriterWhoseClockIsAheadClosesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSequenced(t, newEnv(t))
+	s.put(s.log.Append(nil, order.Record{Slot: time.Now().Unix() + 86400, Entries: []order.Entry{{Partition: 0, End: 5}}}))
+	s.run()
+	f := s.log.Follow(s.client, s.topic, s.start, s.start)
+	defer f.Close()
+	s.events(0, 1)
+	if s.follow(f, 1, 0, 0); f.Void != 1 || f.At().Slot > time.Now().Unix() {
+		t.Errorf("%d records are void, and slot %d is open", f.Void, f.At().Slot)
 	}
 }
 

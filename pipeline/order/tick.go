@@ -30,6 +30,11 @@ func Tick(now time.Time, interval time.Duration) time.Time {
 	return last.Add(-before * period)
 }
 
+// slotTick returns the first moment after now at which a Sequencer closes a slot: a grace after the slot's end.
+func slotTick(now time.Time, grace time.Duration) time.Time {
+	return now.Add(-grace).Truncate(Slot).Add(Slot + grace)
+}
+
 // precedence gives several Sequencers different delays. Two that look at the ends at the same time write the same
 // entries; the second's entries are void and only make the log longer. So a Sequencer that wrote second looks a little
 // later from then on, and finds nothing to write. If no other Sequencer has written for a long time, it looks at the

@@ -9,17 +9,20 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/topics"
+	"oriel/state"
 )
 
 // Trimmer deletes order records that are no longer needed. A take-over needs the order records after the committed
-// state. A recomputation of published decisions needs the order records of all events that the input still has. The
-// order log has no Kafka retention, because retention cannot respect these needs.
+// state. A recomputation of published decisions needs the order records of all events that the input still has, and the
+// record that counts in front of them, because its slot says which slots they close. The order log has no Kafka
+// retention, because retention cannot respect these needs.
 type Trimmer struct {
 	Client       *kafka.Client
 	Log          Log
 	Order, Input topics.Topic
 
-	looked int64 // order records below it are not needed, and may be deleted already
+	looked int64         // order records below it are not needed, and may be deleted already
+	at     state.Ordered // the slot that is open after the record at looked
 }
 
 // trimPatience is how long the lookup of the input's starts waits for a broker. Records of a partition whose start is
@@ -59,16 +62,19 @@ func (t *Trimmer) look(ctx context.Context, end int64, starts map[int32]int64) e
 		if err != nil {
 			return err
 		}
-		entries, err := t.Log.Parse(r.Value)
+		record, err := t.Log.Parse(r.Value)
 		if errors.Is(err, ErrFormat) {
 			return nil // kept, because a later version may need the record
 		}
-		for _, e := range entries {
+		for _, e := range record.Entries {
 			if e.End > starts[e.Partition] {
 				return nil
 			}
 		}
-		t.looked = r.Offset + 1
+		if err == nil && record.Counts(&t.at, r.Public) {
+			t.Log.Leave(&t.at, record.Slot)
+			t.looked = r.Offset
+		}
 	}
 	return nil
 }

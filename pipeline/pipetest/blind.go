@@ -25,6 +25,7 @@ type Blind struct {
 	Descriptor []byte // descriptor of the operator; nil: none
 
 	steps  uint64
+	offset int64 // offset of the last record
 	opened uint32
 	drawn  uint32
 }
@@ -94,19 +95,22 @@ func (b *Blind) Open(dst []operators.Decision) []operators.Decision {
 	return dst
 }
 
-// Add appends the decisions of a step.
-func (b *Blind) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+// Add keeps the offset of the record.
+func (b *Blind) Add(r operators.Record) { b.offset = r.Identity.Offset }
+
+// Close appends the decisions of a step.
+func (b *Blind) Close(dst []operators.Decision) []operators.Decision {
 	b.steps++
 	first, count := b.Due(b.steps)
 	for i := range uint64(count) {
 		dst = append(dst, operators.Decision{
-			Index: first + i, Step: b.steps, Point: []float64{float64(first + i), float64(r.Identity.Offset)}, Output: uint8(i),
+			Index: first + i, Step: b.steps, Point: []float64{float64(first + i), float64(b.offset)}, Output: uint8(i),
 		})
 	}
 	return dst
 }
 
-// Steps counts records.
+// Steps returns the number of closed steps.
 func (b *Blind) Steps() uint64 { return b.steps }
 
 // Due returns one decision for each step and one more for each Second-th step; for step 0 it returns the decisions owed
@@ -132,7 +136,7 @@ func (b *Blind) StateLen() int {
 	return 8
 }
 
-// AppendState appends the number of records, and if decisions are owed the number of openings and the drawn number.
+// AppendState appends the number of steps, and if decisions are owed the number of openings and the drawn number.
 func (b *Blind) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, b.steps)
 	if b.Owed > 0 {

@@ -72,7 +72,7 @@ func TestAProcessThatEndsIsNeverReady(t *testing.T) {
 				if c.before != nil {
 					c.before(w)
 				}
-				readiness, ending := console.New(), new(atomic.Bool)
+				readiness, ending := console.New(notice.Operators), new(atomic.Bool)
 				look := func() {
 					if ending.Load() && len(readiness.Reasons()) == 0 {
 						t.Error("ready, although the process ends")

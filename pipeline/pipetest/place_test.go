@@ -33,7 +33,10 @@ func TestATransactionKeepsItsPlace(t *testing.T) {
 			place, _ := b.Position.Order.Part(p)
 			batch := &fetch.Batch{
 				Partition: p, From: place.Next, Next: place.Next + 5, Shift: b.Position.Next - place.Next,
-				Order: &fetch.Order{Record: int64(i), Epoch: 3, Done: j == len(moved)-1},
+				Order: &fetch.Order{Record: int64(i), End: place.Next + 5, Epoch: 3},
+			}
+			if j == len(moved)-1 {
+				batch.Order.Done = new(fetch.Done)
 			}
 			if err := b.Take(batch, func() int64 { return streams.Untaken }); err != nil {
 				t.Fatal(err)

@@ -98,7 +98,7 @@ func (h *schemasHistory) verdicts() map[offset]text.Code {
 		h.check(err)
 		stretches := row.Stretches
 		if stretches == nil {
-			stretches = []state.Stretch{{From: row.From, To: row.To}}
+			stretches = []state.Stretch{{From: row.From.Next, To: row.To.Next}}
 		}
 		for _, s := range stretches {
 			for at := s.From; at < s.To; at++ {

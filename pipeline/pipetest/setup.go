@@ -3,6 +3,9 @@ package pipetest
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -22,6 +25,7 @@ import (
 	"oriel/pipeline/takeover"
 	"oriel/schemas/event"
 	"oriel/state"
+	"oriel/state/keys"
 	"oriel/state/local"
 )
 
@@ -33,7 +37,7 @@ type Setup struct {
 	Listener notice.Listener     // receives the events of every process
 	Client   func(*kafka.Config) // changes the client configuration of every process; may be nil
 
-	master *state.MasterKey
+	master *keys.MasterKey
 }
 
 // states is the guarantee that decisions of a blind machine state.
@@ -60,7 +64,7 @@ func NewSetup() Setup {
 			},
 			Semantics: streams.Semantics,
 		},
-		master: state.NewMasterKey([32]byte{7}),
+		master: keys.NewMasterKey([32]byte{7}),
 	}.With(Blind{States: states})
 }
 
@@ -185,4 +189,16 @@ func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 		return errors.Join(err, store.Close())
 	}
 	return errors.Join(service.Run(ctx), store.Close())
+}
+
+// EachStory plays each story of a folder, a .txt file, as a subtest with its name. It fails if the folder has none.
+func EachStory(t *testing.T, dir string, play func(t *testing.T, path string)) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no stories in %s: %v", dir, err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { play(t, path) })
+	}
 }

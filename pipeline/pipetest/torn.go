@@ -18,6 +18,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest/logtest"
+	"oriel/pipeline/transaction"
 	"oriel/state"
 	"oriel/state/local"
 )
@@ -160,7 +161,7 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 		if value := other(part, r); value != nil {
 			r.Value = value
 		}
-		b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
+		b.Append(r.Key, r.Value, r.Headers.List(), r.Timestamp)
 		_, failed := producer.Produce(ctx, t.setup.topic(part), t.partition, &b)
 		err = errors.Join(err, failed)
 	}
@@ -180,11 +181,16 @@ func (t Torn) end(ctx context.Context) ([]group.Offset, error) {
 	if !t.setup.Config.WholeTopic() {
 		return []group.Offset{{Partition: t.partition, Offset: int64(binary.LittleEndian.Uint64(sealed[42:]))}}, nil
 	}
+	var note string
+	if byClock := sealed[67] == 2; byClock {
+		note = transaction.SlotNote(int64(binary.LittleEndian.Uint64(sealed[96:])))
+	}
 	var end []group.Offset
-	count, parts := binary.LittleEndian.Uint32(sealed[95:]), sealed[99:]
-	for ; count > 0; count, parts = count-1, parts[20:] {
+	count, parts := binary.LittleEndian.Uint32(sealed[104:]), sealed[108:]
+	for ; count > 0; count, parts = count-1, parts[28:] {
 		end = append(end, group.Offset{
 			Partition: int32(binary.LittleEndian.Uint32(parts)), Offset: int64(binary.LittleEndian.Uint64(parts[4:])),
+			Note: note,
 		})
 	}
 	return end, nil
@@ -210,7 +216,7 @@ func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
 	for _, r := range sent {
 		records, next = append(records, state.Record{Key: r.Key, Value: r.Value}), r.Offset+1
 	}
-	position := append(binary.LittleEndian.AppendUint64(t.topics.Changelog.ID[:], uint64(next)), 2)
+	position := binary.LittleEndian.AppendUint64(t.topics.Changelog.ID[:], uint64(next))
 	records = append(records, state.Record{Key: []byte("changelog"), Value: position})
 	return errors.Join(store.Follow(t.partition, records), store.Close())
 }

@@ -2,7 +2,6 @@ package pipetest_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/schemas/decision"
+	"oriel/state"
 )
 
 // history is a deployment of one partition whose transactions are torn repeatedly.
@@ -65,11 +65,11 @@ func (h *history) whole(checkpoint []byte) {
 	h.committed(want)
 	next := int64(0)
 	for _, r := range h.read(h.setup.Config.Verdicts, false) {
-		from, to := int64(binary.LittleEndian.Uint64(r.Value[26:])), int64(binary.LittleEndian.Uint64(r.Value[34:]))
-		if from != next {
-			h.t.Errorf("verdicts of the offsets %d to %d follow those up to %d", from, to, next)
+		row, err := state.PublicRow(r.Value)
+		if err != nil || row.From.Next != next {
+			h.t.Errorf("verdicts from %v to %v follow those up to %d: %v", row.From, row.To, next, err)
 		}
-		next = to
+		next = row.To.Next
 	}
 	group, err := group.CommittedOffset(h.t.Context(), h.Client(), h.setup.Config.Group, h.setup.Config.Input, 0)
 	if err != nil || next != int64(h.taken) || group != int64(h.taken) {

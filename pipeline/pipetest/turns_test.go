@@ -69,9 +69,9 @@ type turning struct {
 	steps []uint64
 }
 
-func (m turning) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+func (m turning) Close(dst []operators.Decision) []operators.Decision {
 	from := len(dst)
-	dst = m.Machine.Add(dst, r)
+	dst = m.Machine.Close(dst)
 	for i := range dst[from:] {
 		d, number := &dst[from+i], 0.0
 		for _, first := range m.steps {

@@ -62,8 +62,8 @@ type offset struct {
 	at        int64
 }
 
-// ordered returns the offsets of the input in the order of the order log, by an independent implementation of its rule:
-// an entry counts if its epoch is not below one that counted, and its end is greater.
+// ordered returns the offsets of the input in the order of the order log, by an independent implementation of its rule
+// for a stream by count whose input has the producers' times.
 func (w *whole) ordered() (all []offset) {
 	w.t.Helper()
 	d := w.deployment()
@@ -72,14 +72,19 @@ func (w *whole) ordered() (all []offset) {
 		w.t.Fatal(err)
 	}
 	log := order.Log{Key: is.Key, Topic: d.Topics.Order.ID, Input: d.Topics.Input.ID}
-	ends, epochs := map[int32]int64{}, map[int32]int32{}
+	ends, epochs, slot := map[int32]int64{}, map[int32]int32{}, int64(0)
 	for _, r := range w.read(w.setup.Config.Order, true) {
-		entries, err := log.Parse(r.Value)
+		record, err := log.Parse(r.Value)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for _, e := range entries {
-			if e.Epoch < epochs[e.Partition] || e.End <= ends[e.Partition] {
+		if record.Slot < slot || !r.Appended || r.Timestamp < 1000*(record.Slot+1) ||
+			slices.ContainsFunc(record.Entries, func(e order.Entry) bool { return e.Epoch < epochs[e.Partition] }) {
+			continue
+		}
+		slot = record.Slot
+		for _, e := range record.Entries {
+			if e.End <= ends[e.Partition] {
 				continue
 			}
 			for at := ends[e.Partition]; at < e.End; at++ {
@@ -104,10 +109,10 @@ func (w *whole) covered() (all []offset) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if row.From != next {
-			w.t.Errorf("statuses of the offsets %d to %d follow those up to %d", row.From, row.To, next)
+		if row.From.Next != next {
+			w.t.Errorf("statuses from %v to %v follow those up to %d", row.From, row.To, next)
 		}
-		next = row.To
+		next = row.To.Next
 		for _, s := range row.Stretches {
 			for at := s.From; at < s.To; at++ {
 				all = append(all, offset{s.Partition, at})

@@ -207,7 +207,7 @@ func recompute(
 		batch.Release()
 		switch {
 		case errors.Is(err, streams.ErrEnded):
-			return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", p, w.Stream.End())
+			return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", p, w.Stream.Guarantee().Scope.End())
 		case err != nil:
 			return err
 		case short && !c.over():

@@ -86,6 +86,6 @@ func open(
 	if err != nil {
 		return saved, keys, err
 	}
-	saved, err = changelog.OpenSaved(model, d.Master, p, record, sealed)
+	saved, err = view.OpenSaved(model, d.Master, p, record, sealed)
 	return saved, keys, err
 }

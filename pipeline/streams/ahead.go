@@ -8,6 +8,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/schemas/event"
 	"oriel/schemas/text"
+	"oriel/state/users"
 )
 
 // The memory for decoding ahead is constant, because it must not depend on contents. Records that do not fit are
@@ -18,19 +19,28 @@ const (
 
 	// aheadNumbers is the number of float64s of Events: 64 for each of aheadRecords, 1 MiB.
 	aheadNumbers = 64 * aheadRecords
+
+	// aheadBytes holds a name for each of aheadRecords, 512 KiB.
+	aheadBytes = text.MaxNameBytes * aheadRecords
 )
 
-// Ahead decodes records of a stream before their turn. This is possible because the result depends only on a record's
-// bytes. One goroutine may use it, concurrently with the Walk that takes the records.
+// Ahead decodes records of a stream, and hashes their users, before their turn. This is possible because the result
+// depends only on a record's bytes. One goroutine may use it, concurrently with the Walk that takes the records.
 type Ahead struct {
 	decoder event.Decoder
 	event   event.Event
+	users   *Users        // nil if the stream remembers no users
+	hasher  *users.Hasher // under the stream's secret
 }
 
-// NewAhead returns an Ahead with its own decoder.
+// NewAhead returns an Ahead with its own decoder. The stream must be restored BEFORE.
 func (s *Stream) NewAhead() (*Ahead, error) {
 	decoder, err := s.opened.model.Decoder()
-	return &Ahead{decoder: decoder}, err
+	a := &Ahead{decoder: decoder}
+	if s.people != nil {
+		a.users, a.hasher = s.opened.model.Users, s.people.Clone()
+	}
+	return a, err
 }
 
 // Events are the decoded events of the first records of one Batch. They are valid until Release, and do not refer to
@@ -38,8 +48,10 @@ func (s *Stream) NewAhead() (*Ahead, error) {
 type Events struct {
 	partition int32
 	read      []aheadEvent
-	numbers   []float64 // memory of all vectors and Numbers
-	indices   []int32   // memory of all sparse vectors
+	users     []users.ID // of each record in read, if the stream remembers users; zeros if the record names none
+	numbers   []float64  // memory of all vectors and Numbers
+	indices   []int32    // memory of all sparse vectors
+	names     []byte     // memory of all names
 }
 
 // aheadEvent is the decoded event of one record.
@@ -47,13 +59,16 @@ type aheadEvent struct {
 	offset int64
 	code   text.Code
 	event  event.Event // zero unless code is OK
+	named  bool        // the record names a user
 }
 
 var rooms = sync.Pool{New: func() any {
 	return &Events{
 		read:    make([]aheadEvent, 0, aheadRecords),
+		users:   make([]users.ID, 0, aheadRecords),
 		numbers: make([]float64, 0, aheadNumbers),
 		indices: make([]int32, 0, aheadNumbers),
+		names:   make([]byte, 0, aheadBytes),
 	}
 }}
 
@@ -69,11 +84,16 @@ func (a *Ahead) Decode(b *fetch.Batch) *Events {
 
 // fill overwrites e with the events of b.
 func (a *Ahead) fill(e *Events, b *fetch.Batch) {
-	e.partition, e.read, e.numbers, e.indices = b.Partition, e.read[:0], e.numbers[:0], e.indices[:0]
+	e.partition, e.read, e.users, e.names = b.Partition, e.read[:0], e.users[:0], e.names[:0]
+	e.numbers, e.indices = e.numbers[:0], e.indices[:0]
 	for i := range b.Records {
 		r := &b.Records[i]
 		if !e.append(r.Offset, decode(a.decoder, &a.event, b.Partition, r), a.event) {
 			return
+		}
+		if a.users != nil {
+			of := a.users.of(r, a.hasher.ID)
+			e.read[i].named, e.users = of.named, append(e.users, of.id)
 		}
 	}
 }
@@ -106,7 +126,8 @@ func (e *Events) append(offset int64, code text.Code, event event.Event) bool {
 	e.numbers, v.Values = keep(e.numbers, v.Values)
 	e.numbers, event.Numbers = keep(e.numbers, event.Numbers)
 	e.indices, v.Indices = keep(e.indices, v.Indices)
-	e.read = append(e.read, aheadEvent{offset, code, event})
+	e.names, event.Name = keep(e.names, event.Name)
+	e.read = append(e.read, aheadEvent{offset: offset, code: code, event: event})
 	return true
 }
 
@@ -118,6 +139,16 @@ func keep[T any](room, x []T) (grown, kept []T) {
 	from := len(room)
 	room = append(room, x...)
 	return room, room[from:len(room):len(room)]
+}
+
+// warmed is the number of records for whose users the walk prepares together.
+const warmed = 64
+
+// warm prepares the stream for the users of the i-th record and of those behind it.
+func (e *Events) warm(s *Stream, i int) {
+	if e != nil && s.periods != nil && i%warmed == 0 && i < len(e.users) {
+		s.periods.Warm(e.users[i:min(i+warmed, len(e.users))])
+	}
 }
 
 // of returns the event of the i-th record of a Batch, or nil if it was not decoded. A nil Events has no decoded events.

@@ -21,15 +21,17 @@ type listener struct {
 	heard []event.Event
 }
 
-func (l *listener) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+func (l *listener) Add(r operators.Record) {
 	event := r.Event
 	event.Vector.Indices = slices.Clone(event.Vector.Indices)
 	event.Vector.Values, event.Numbers = slices.Clone(event.Vector.Values), slices.Clone(event.Numbers)
+	event.Name = slices.Clone(event.Name)
 	l.heard = append(l.heard, event)
-	return l.witness.Add(dst, r)
+	l.witness.Add(r)
 }
 
-// listening returns a walk over a listener, whose events have features, a weight, a number and a choice.
+// listening returns a walk over a listener, whose events have features, a weight, a number, a choice and a name. A
+// user's events are 20 steps apart.
 func listening(t *testing.T, dimension int) (*walked, *listener) {
 	t.Helper()
 	l := new(listener)
@@ -40,6 +42,7 @@ func listening(t *testing.T, dimension int) (*walked, *listener) {
 				{Name: "weight", Kind: event.KindWeight, Optional: true, Default: 2},
 				{Name: "delay", Kind: event.KindNumber, Least: 0, Most: 10, Optional: true},
 				{Name: "kind", Kind: event.KindChoice, Choices: []string{"a", "b"}, Optional: true},
+				{Name: "word", Kind: event.KindName, Optional: true},
 			}},
 			Dimension: dimension, MaxBytes: 1 << 16, Features: event.FeatureConfig{Norm: "none", Bias: true},
 		}
@@ -47,11 +50,12 @@ func listening(t *testing.T, dimension int) (*walked, *listener) {
 		l.witness, _ = learner.machine.(*witness)
 		learner.machine = l
 		m.Learner = learner
+		m.Users = &Users{Separation: 20, Batch: 1}
 	}, 0)
 	return w, l
 }
 
-// drawn returns a record of random content, valid or not.
+// drawn returns a record of random content, valid or not, of one of some users or of none.
 func drawn(r *rand.Rand, dimension int) records.Record {
 	dense := func() string { return strings.Repeat(fmt.Sprint(r.IntN(9), ","), dimension-1) + fmt.Sprint(r.IntN(9)) }
 	value := [...]func() string{
@@ -63,9 +67,10 @@ func drawn(r *rand.Rand, dimension int) records.Record {
 		func() string { return `{"features":[1,` },
 		func() string { return `{"features":[` + dense() + `],"weight":-1}` },
 		func() string { return `{"weight":3,"features":[` + dense() + `]}` },
+		func() string { return fmt.Sprintf(`{"features":{},"word":"\u00e9 %d"}`, r.IntN(1000)) },
 		func() string { return `` },
-	}[r.IntN(9)]()
-	return records.Record{Value: []byte(value), Unreadable: r.IntN(9) == 0}
+	}[r.IntN(10)]()
+	return records.Record{Key: []byte(strings.Repeat("u", r.IntN(30))), Value: []byte(value), Unreadable: r.IntN(9) == 0}
 }
 
 // TestDecodingAheadIsDecoding checks that a walk sees the same events, codes and positions whether records were decoded
@@ -177,7 +182,8 @@ func TestDecodingAheadHasConstantRoom(t *testing.T) {
 		if len(events.read) != c.decoded {
 			t.Errorf("%d of %d records are decoded, want %d", len(events.read), len(c.Records), c.decoded)
 		}
-		if cap(events.read) != aheadRecords || cap(events.numbers) != aheadNumbers || cap(events.indices) != aheadNumbers {
+		if cap(events.read) != aheadRecords || cap(events.numbers) != aheadNumbers || cap(events.indices) != aheadNumbers ||
+			cap(events.names) != aheadBytes {
 			t.Error("the room has grown")
 		}
 		if n := testing.AllocsPerRun(5, func() { decoder.fill(events, c.Batch) }); n != 0 {

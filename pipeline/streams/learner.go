@@ -57,12 +57,9 @@ func (l Learner) EmitAll() Learner {
 // Mechanism returns the mechanism's configuration, with the contribution of the operator.
 func (l Learner) Mechanism() mechanisms.Config { return l.mechanism }
 
-// timed is a bit that is always set in the first number of frozen params.
-const timed = 1 << 31
-
 // Params returns the results of opening. An incarnation freezes these bytes:
 //
-//	length of the calibration + timed u32 ‖ calibration of the mechanism ‖ Params of the operator
+//	length of the calibration u32 ‖ calibration of the mechanism ‖ Params of the operator
 func (l Learner) Params() ([]byte, error) {
 	calibration, err := l.calibrate()
 	if err != nil {
@@ -72,7 +69,7 @@ func (l Learner) Params() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(binary.LittleEndian.AppendUint32(nil, timed|uint32(len(calibration))), calibration, params), nil
+	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(calibration))), calibration, params), nil
 }
 
 // Deviation returns the deviation of the noise in sums of the operator's first component, for a newly opened
@@ -95,10 +92,10 @@ func (l Learner) Deviation() (mechanisms.Deviation, error) {
 
 // split returns the two parts of frozen params: the calibration, and the operator's.
 func split(frozen []byte) (calibration, own []byte, err error) {
-	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)^timed) > uint64(len(frozen)-4) {
+	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)) > uint64(len(frozen)-4) {
 		return nil, nil, errors.New("pipeline: frozen params: malformed")
 	}
-	at := 4 + int(binary.LittleEndian.Uint32(frozen)^timed)
+	at := 4 + int(binary.LittleEndian.Uint32(frozen))
 	return frozen[4:at], frozen[at:], nil
 }
 

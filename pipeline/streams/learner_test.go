@@ -59,7 +59,9 @@ func (o namedOperator) Open(params []byte, stream *mechanisms.Stream) (operators
 // named is a machine without decisions.
 type named struct{ *operators.Base }
 
-func (named) Add(dst []operators.Decision, _ operators.Record) []operators.Decision { return dst }
+func (named) Add(operators.Record) {}
+
+func (named) Close(dst []operators.Decision) []operators.Decision { return dst }
 
 // frozenParams are the params of a learner whose operator records what Required and Open get.
 func frozenParams(t *testing.T, required, opened *[]string) (Learner, []byte) {

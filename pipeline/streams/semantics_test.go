@@ -19,6 +19,7 @@ var semanticsOf = []string{
 	"schemas/testdata/documents.jsonl",
 	"schemas/testdata/hashing.json",
 	"schemas/testdata/members.jsonl",
+	"schemas/testdata/names.txt",
 	"operators/loss/testdata/golden.txt",
 	"mechanisms/lattice/testdata/golden.sha256",
 	"mechanisms/noise/testdata/chain.txt",
@@ -28,6 +29,7 @@ var semanticsOf = []string{
 	"mechanisms/blt/testdata/golden.txt",
 	"mechanisms/perstep/testdata/golden.txt",
 	"operators/coco/testdata/golden.txt", // a decision determines the next contributions
+	"operators/names/testdata/golden.txt",
 	"cmd/internal/decisiontest/testdata/decisions.txt",
 }
 

@@ -1,12 +1,14 @@
 package streams
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 
 	"oriel/mechanisms/protection"
+	"oriel/mechanisms/steps"
 	"oriel/operators"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
@@ -33,6 +35,11 @@ type Model struct {
 
 	Learner Opener
 
+	// Clock is the rule of steps by the clock, and First the first second of the opened stream's first step. The zero
+	// Clock is for steps by count, which need no First.
+	Clock steps.Clock
+	First int64
+
 	// Writers returns a function that opens decoders for events that name their writer's schema, with the frozen
 	// schemas of a stream. Nil: events name no schema.
 	Writers func(state.Schemas) func(event.Config) (event.Decoder, error)
@@ -57,6 +64,7 @@ type Opened struct {
 	key       []byte              // record key of the last decision
 	extras    []decision.Extra    // extra members of decisions
 	output    *operators.Output   // the operator's second topic; nil: none
+	distinct  operators.Distinct  // gives the values of events if users have values; otherwise nil
 }
 
 // OpenModel checks frozen params, with the model's amendment, and opens the model.
@@ -77,6 +85,16 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	}
 	if s.decoder, err = m.Decoder(); err != nil {
 		return nil, err
+	}
+	_, owed := first.Due(0)
+	if index, count := first.Due(1); !m.Clock.Counts() && (owed > 0 || index != 1 || count != 1) {
+		return nil, errors.New("pipeline: open operator: not one decision in each step, which steps by the clock must have")
+	}
+	if m.Users != nil && m.Users.Values > 0 {
+		var is bool
+		if s.distinct, is = operator.(operators.Distinct); !is {
+			return nil, errors.New("pipeline: open operator: its events have no values, of which users have a number")
+		}
 	}
 	s.encoder = decision.NewEncoder(m.decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
 	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}
@@ -103,10 +121,16 @@ func (s *Opened) Guarantee() protection.Guarantee { return s.guarantee }
 type Stream struct {
 	opened  *Opened
 	machine operators.Machine
-	limiter *users.Limiter // nil without user-level privacy
+	limiter *users.Limiter // nil, except with user-level privacy and steps by count
+	periods *users.Periods // nil, except with user-level privacy and steps by the clock
+	people  peopleState    // the one of the two that is not nil, or nil
+	saved   savedNames     // if the machine is Naming
+	value   []byte         // value of the current event, if users have values
 	encoder *decision.Encoder
 	name    string
-	time    stepTime
+	base    uint64      // step before the stream's first step: 0, or by the clock that of the stream's first second less 1
+	count   steps.Count // records of the open step: the walk closes a step after B records
+	time    stepTime    // by the clock neither is used
 }
 
 // Open returns a stream at step 0 with its first key. people is the secret under which users are hashed, the same in
@@ -116,14 +140,17 @@ func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	limiter, err := s.model.Users.Limiter(people)
-	if err != nil {
+	opened := &Stream{
+		opened: s, machine: machine, encoder: s.encoder.Of(stream, incarnation), name: stream,
+		count: steps.Count{Batch: s.guarantee.Batch}, time: stepTime(decision.NoTime),
+	}
+	if err := opened.openUsers(s.model.Users, people); err != nil {
 		return nil, fmt.Errorf("pipeline: open users: %w", err)
 	}
-	return &Stream{
-		opened: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: stream,
-		time: stepTime(decision.NoTime),
-	}, nil
+	if clock := s.model.Clock; !clock.Counts() {
+		opened.base = max(clock.Of(s.model.First), 1) - 1
+	}
+	return opened, nil
 }
 
 // OpenStream opens a stream with its own Opened.
@@ -139,23 +166,52 @@ func OpenStream(m Model, params []byte, key, people [32]byte, stream string, inc
 func (m Model) decisionConfig(g protection.Guarantee, form decision.Form) decision.Config {
 	return decision.Config{
 		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
+		Seconds: uint64(m.Clock.Length),
 		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Unit.Adjacency().String(), Unit: g.Unit.Name(), Form: form,
 		Encoding: m.Encoding, SchemaID: m.SchemaID,
 	}
 }
 
-// Steps returns the number of closed steps. It follows from the number of records taken, so it is public.
-func (s *Stream) Steps() uint64 { return s.machine.Steps() }
+// Base returns the number of the step before the stream's first step. Steps by count start with step 1. Steps by the
+// clock are numbered from the Unix epoch, outside of the machine, which counts its steps from 1. An index is numbered
+// as its step is.
+func (s *Stream) Base() uint64 { return s.base }
 
-// ended reports whether the stream has closed all steps that its guarantee covers. Then the next record must not be
-// taken.
-func (s *Stream) ended() bool { return s.machine.Steps() >= s.End() }
+// Steps returns the last closed step. It follows from the number of records taken, or from the order log, so it is
+// public.
+func (s *Stream) Steps() uint64 { return s.base + s.machine.Steps() }
+
+// ended reports whether the stream has closed all steps that its guarantee covers. Then no record must be taken.
+func (s *Stream) ended() bool { return s.Steps() >= s.End() }
 
 // End returns the last step, or protection.Endless.
-func (s *Stream) End() uint64 { return s.opened.guarantee.Scope.End() }
+func (s *Stream) End() uint64 {
+	if end := s.opened.guarantee.Scope.End(); end != protection.Endless {
+		return s.base + end
+	}
+	return protection.Endless
+}
 
 // Due returns the indices of a step's decisions, as operators.Machine does.
-func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
+func (s *Stream) Due(step uint64) (first uint64, count int) {
+	if s.base == 0 {
+		return s.machine.Due(step)
+	}
+	if step <= s.base {
+		return 0, 0
+	}
+	first, count = s.machine.Due(step - s.base)
+	return s.base + first, count
+}
+
+// clock returns the rule of the stream's steps.
+func (s *Stream) clock() steps.Clock { return s.opened.model.Clock }
+
+// isBefore reports whether the records at a position are before the first step of a stream by the clock, so that they
+// belong to no step.
+func (s *Stream) isBefore(at *state.Position) bool {
+	return !s.clock().Counts() && at.Order.Slot < s.clock().Begin(s.base+1)
+}
 
 // Guarantee returns the guarantee that every decision of the stream states.
 func (s *Stream) Guarantee() protection.Guarantee { return s.opened.guarantee }
@@ -168,21 +224,32 @@ func (s *Stream) Remembered() iter.Seq[users.ID] {
 	return s.limiter.Remembered()
 }
 
-// AppendState appends the private state, of constant length for a configuration: the machine's state, the time of the
-// open step, and then the limiter's state at user level. It must be sealed.
+// AppendState appends the private state: the number of records in the open step, the machine's state, and the time of
+// the open step. At user level it then has what the stream remembers of users, and for a Naming machine which segments
+// have names. Its length depends only on the configuration and on the number of partitions that had a record. It must
+// be sealed. Save must be called BEFORE it.
 func (s *Stream) AppendState(dst []byte) []byte {
-	dst = s.time.append(s.machine.AppendState(dst))
-	if s.limiter != nil {
-		dst = s.limiter.AppendState(dst)
+	dst = s.time.append(s.machine.AppendState(s.count.AppendBinary(dst)))
+	if s.people != nil {
+		dst = s.people.AppendState(dst)
+	}
+	if s.names() != nil {
+		dst = s.saved.append(dst)
 	}
 	return dst
 }
 
 // Restore restores the state that AppendState appended.
 func (s *Stream) Restore(private []byte) error {
-	machine, people := private, []byte(nil)
-	if s.limiter != nil {
-		split := len(machine) - s.limiter.StateLen()
+	machine, people, saved := private, []byte(nil), savedNames{}
+	if s.names() != nil {
+		var err error
+		if saved, machine, err = cutNames(machine); err != nil {
+			return err
+		}
+	}
+	if s.people != nil {
+		split := len(machine) - s.people.StateLen()
 		if split < 0 {
 			return errors.New("pipeline: state: shorter than its users")
 		}
@@ -192,12 +259,81 @@ func (s *Stream) Restore(private []byte) error {
 	if err != nil {
 		return err
 	}
+	count := s.count
+	if machine, err = count.Cut(machine); err != nil {
+		return fmt.Errorf("pipeline: %w", err)
+	}
 	if err := s.machine.Restore(machine); err != nil {
 		return err
 	}
-	s.time = time
-	if s.limiter == nil {
+	if count.Records > 0 && s.ended() {
+		return errors.New("pipeline: state: records after the last step")
+	}
+	s.count, s.time, s.saved = count, time, saved
+	if s.people == nil {
 		return nil
 	}
-	return s.limiter.Restore(people)
+	return s.people.Restore(people)
+}
+
+// newest holds the values of a walk's newest decision for the first topic, in memory that is reused. The operator's own
+// memory is valid only until the next record.
+type newest struct {
+	index, step uint64
+	time        int64
+	point       []float64
+	extras      []decision.ExtraValue
+}
+
+// keep copies the values of a decision.
+func (n *newest) keep(d *operators.Decision, time int64) {
+	n.index, n.step, n.time = d.Index, d.Step, time
+	n.point = append(n.point[:0], d.Point...)
+	for len(n.extras) < len(d.Extras) {
+		n.extras = append(n.extras, decision.ExtraValue{})
+	}
+	n.extras = n.extras[:len(d.Extras)]
+	for i, x := range d.Extras {
+		own := &n.extras[i]
+		own.Number, own.Text, own.Numbers = x.Number, x.Text, append(own.Numbers[:0], x.Numbers...)
+	}
+}
+
+// Newest returns the newest decision for the first topic. A walk with KeepsNewest must have made one.
+func (w *Walk) Newest() decision.Decision {
+	n := &w.newest
+	return w.Stream.encoder.Decision(n.index, n.step, n.time, n.point, n.extras)
+}
+
+// keyed returns the index, among the extras, of the record key of decisions of a topic; −1 means that the key is the
+// stream's name.
+func (s *Opened) keyed(output uint8) int {
+	if output == 0 || s.output == nil || s.output.Key == "" {
+		return -1
+	}
+	return slices.IndexFunc(s.extras, func(x decision.Extra) bool {
+		return x.Name == s.output.Key && x.Kind == decision.ExtraText
+	})
+}
+
+// recordKey returns the record key of a decision, valid until the next call.
+func (s *Stream) recordKey(d operators.Decision) []byte {
+	text := s.name
+	if at := s.opened.keys[d.Output]; at >= 0 && at < len(d.Extras) && d.Extras[at].Text != "" {
+		text = d.Extras[at].Text
+	}
+	s.opened.key = append(s.opened.key[:0], text...)
+	return s.opened.key
+}
+
+// RecordKeyOf is recordKey for a parsed decision.
+func (s *Stream) RecordKeyOf(output uint8, d decision.Decision) []byte {
+	var key string
+	for _, x := range d.Extras {
+		at := s.opened.keys[output]
+		if at >= 0 && x.Name == s.opened.extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
+			return []byte(key)
+		}
+	}
+	return []byte(s.name)
 }

@@ -19,6 +19,15 @@ func (t *stepTime) take(timestamp int64) {
 	}
 }
 
+// decisionTime returns the time of the decisions of the last closed step, in milliseconds: the end of a step by the
+// clock, or the time of a step by count.
+func (s *Stream) decisionTime() int64 {
+	if clock := s.clock(); !clock.Counts() {
+		return clock.End(s.Steps()) * 1000
+	}
+	return int64(s.time)
+}
+
 func (t stepTime) append(dst []byte) []byte { return binary.LittleEndian.AppendUint64(dst, uint64(t)) }
 
 // cutTime reads the time at the end of a state.

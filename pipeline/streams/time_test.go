@@ -8,41 +8,48 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/schemas/decision"
 	"oriel/state"
 )
 
-// batching is a machine whose steps have three records, with a decision before the first. Each record brings a decision
-// about the open step, and each step one when it closes.
+// batching is a machine whose steps have three records, with a decision before the first. Each step brings a decision
+// in each topic.
 type batching struct {
 	witness
-	came uint64
+	came, closed uint64
 }
 
-func (b *batching) Add(dst []operators.Decision, _ operators.Record) []operators.Decision {
-	b.came++
-	dst = append(dst, operators.Decision{Index: b.came, Step: b.Steps(), Point: []float64{0}, Output: 1})
-	if b.came%3 == 0 {
-		dst = append(dst, operators.Decision{Index: b.came, Step: b.Steps(), Point: []float64{0}})
-	}
-	return dst
+func (b *batching) Add(operators.Record) { b.came++ }
+
+func (b *batching) Close(dst []operators.Decision) []operators.Decision {
+	b.closed++
+	return append(dst,
+		operators.Decision{Index: 2*b.closed - 1, Step: b.closed, Point: []float64{float64(b.came)}, Output: 1},
+		operators.Decision{Index: 2 * b.closed, Step: b.closed, Point: []float64{float64(b.came)}})
 }
 
-func (b *batching) Steps() uint64 { return b.came / 3 }
+func (b *batching) Steps() uint64 { return b.closed }
 
-func (b *batching) StateLen() int { return 8 }
+func (b *batching) Guarantee() protection.Guarantee {
+	g := b.witness.Guarantee()
+	g.Batch = 3
+	return g
+}
+
+func (b *batching) StateLen() int { return 16 }
 
 func (b *batching) AppendState(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint64(dst, b.came)
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, b.came), b.closed)
 }
 
 func (b *batching) Restore(state []byte) error {
-	if len(state) != 8 {
-		return errors.New("not 8 bytes")
+	if len(state) != 16 {
+		return errors.New("not 16 bytes")
 	}
-	b.came = binary.LittleEndian.Uint64(state)
+	b.came, b.closed = binary.LittleEndian.Uint64(state), binary.LittleEndian.Uint64(state[8:])
 	return nil
 }
 
@@ -97,8 +104,7 @@ func TestTimeIsTheGreatestOfTheStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"0:-", "1:5", "1:900", "1:900", "0:900", "1:20", "1:20", "1:20", "0:20", "1:-", "1:-", "1:-", "0:-",
-		"1:-", "1:0", "1:0", "0:0", "1:1", "1:2", "1:253402300799999", "0:253402300799999",
+		"0:-", "1:900", "0:900", "1:20", "0:20", "1:-", "0:-", "1:0", "0:0", "1:253402300799999", "0:253402300799999",
 	}
 	if !slices.Equal(*times, want) {
 		t.Errorf("times %v,\nwant  %v", *times, want)
@@ -148,7 +154,7 @@ func TestUsersAreTheEndOfAState(t *testing.T) {
 		t.Errorf("%v, time %d", err, again.Stream.time)
 	}
 	people := state[len(state)-w.Stream.limiter.StateLen():]
-	if err := again.Stream.limiter.Restore(people); err != nil || len(people)+16 != len(state) {
+	if err := again.Stream.limiter.Restore(people); err != nil || len(people)+8+16+8 != len(state) {
 		t.Errorf("%v: users of %d bytes in %d", err, len(people), len(state))
 	}
 }
@@ -163,17 +169,57 @@ func TestStatesWithABrokenTimeAreRefused(t *testing.T) {
 	}
 	before := w.Stream.AppendState(nil)
 	for _, time := range []int64{-2, decision.LatestTime + 1} {
-		broken := binary.LittleEndian.AppendUint64(before[:8:8], uint64(time))
+		broken := binary.LittleEndian.AppendUint64(before[:24:24], uint64(time))
 		if err := w.Stream.Restore(broken); err == nil {
 			t.Errorf("%d is taken", time)
 		}
 	}
-	for _, short := range [][]byte{nil, before[:7], before[:15], append(before[:16:16], 0)} {
+	for _, short := range [][]byte{nil, before[:7], before[:15], before[:31], append(before[:32:32], 0)} {
 		if err := w.Stream.Restore(short); err == nil {
 			t.Errorf("%d bytes are taken", len(short))
 		}
 	}
 	if after := w.Stream.AppendState(nil); !slices.Equal(after, before) {
 		t.Errorf("%x, want %x", after, before)
+	}
+}
+
+// ending is a batching machine whose guarantee covers one step.
+type ending struct{ batching }
+
+func (e *ending) Guarantee() protection.Guarantee {
+	g := e.batching.Guarantee()
+	g.Scope = protection.Lifetime{Steps: 1, Within: 1}
+	return g
+}
+
+// TestOpenStepIsReadBack checks that a state keeps the number of records in the open step, and that Restore refuses a
+// state with records after the last step.
+func TestOpenStepIsReadBack(t *testing.T) {
+	open := func() *walked {
+		return walkOf(t, func(m *Model) {
+			m.Learner = fakeLearner{fakeOperator{output: &operators.Output{}}, &ending{}}
+		}, 0)
+	}
+	w := open()
+	b := stamped(10, 1, 2)
+	if err := w.Take(&b, everything); err != nil {
+		t.Fatal(err)
+	}
+	again := open()
+	if err := again.Stream.Restore(w.Stream.AppendState(nil)); err != nil {
+		t.Fatal(err)
+	}
+	again.Position = w.Position
+	b = stamped(12, 3)
+	if err := again.Take(&b, everything); err != nil || again.Position.Step != 1 {
+		t.Errorf("the third record ends step %d: %v", again.Position.Step, err)
+	}
+	state := again.Stream.AppendState(nil)
+	if err := open().Stream.Restore(state); err != nil {
+		t.Errorf("the last state: %v", err)
+	}
+	if state[0] = 1; open().Stream.Restore(state) == nil {
+		t.Error("a record after the last step is taken")
 	}
 }

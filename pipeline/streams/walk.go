@@ -41,6 +41,11 @@ type Walk struct {
 	// or without. Neighbouring offsets may come in several calls. Nil: not called.
 	Moved func(partition int32, from, to int64)
 
+	// Passes is called by the clock, before the walk moves its slot forward to a slot. The order record whose records it
+	// takes closes the slots up to closes. ends reports that the move closes the step that ends at the slot. If Passes
+	// returns false, the walk stops before the move. Nil: every move is made.
+	Passes func(slot, closes int64, ends bool) bool
+
 	Users UserIndex // shared by all walks of the process; nil if user ids are not compared between partitions
 
 	// KeepsNewest makes the walk keep the values of its newest decision for the first topic, which Newest returns.
@@ -84,18 +89,22 @@ func (w *Walk) Take(b *fetch.Batch, until func() int64) error { return w.TakeDec
 // TakeDecoded is Take for a batch whose first records were decoded ahead: events must be of this batch, or nil.
 func (w *Walk) TakeDecoded(b *fetch.Batch, events *Events, until func() int64) error {
 	w.expect(b)
-	for i := range b.Records {
-		r := &b.Records[i]
-		if end := until(); r.Offset+b.Shift >= end {
-			w.skipTo(b, end)
-			return nil
-		}
-		if err := w.step(b, r, events.of(b, i)); err != nil {
+	if b.Order != nil {
+		if passed, err := w.pass(b.Order, b.Order.Slot); !passed {
 			return err
 		}
 	}
-	w.skipTo(b, until())
-	return nil
+	for i := range b.Records {
+		r := &b.Records[i]
+		if end := until(); r.Offset+b.Shift >= end {
+			return w.skipTo(b, end)
+		}
+		events.warm(w.Stream, i)
+		if err := w.step(b, r, events, i); err != nil {
+			return err
+		}
+	}
+	return w.skipTo(b, until())
 }
 
 // expect panics at a batch that does not start at the walk's position.
@@ -122,18 +131,23 @@ func (w *Walk) expect(b *fetch.Batch) {
 }
 
 // skipTo moves to the end of a batch, or to an earlier end, over offsets without a record to take.
-func (w *Walk) skipTo(b *fetch.Batch, end int64) {
+func (w *Walk) skipTo(b *fetch.Batch, end int64) error {
 	switch next := min(b.Next+b.Shift, end) - b.Shift; {
 	case next == b.Next:
 		w.reach(b, next, b.LeaderEpoch)
-		if o := b.Order; o != nil && o.Done {
-			w.Position.Order.Next, w.Position.Order.LeaderEpoch = o.Record+1, o.LeaderEpoch
+		if o := b.Order; o != nil && o.Done != nil {
+			if w.Position.Order.Clock {
+				_, err := w.pass(o, o.Done.Slot)
+				return err
+			}
+			leave(w.Position.Order, o)
 		}
 	case next+b.Shift > w.Position.Next:
 		// The last epoch of the batch may begin after end. The position must not have it, because to the broker the log
 		// before end would then look truncated.
 		w.reach(b, next, b.EpochAt(next, w.epoch(b.Partition)))
 	}
+	return nil
 }
 
 // epoch returns the leader epoch of the last record batch that the walk has read in a partition of the input.
@@ -157,15 +171,67 @@ func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
 	if passed == 0 && next == b.From {
 		return // no offset of the partition was taken, and the order may not have it yet
 	}
-	at.Order.Next, at.Order.LeaderEpoch = b.Order.Record, b.Order.LeaderEpoch
-	at.Order.Set(state.OrderedPart{Partition: b.Partition, Next: next, LeaderEpoch: epoch, Ordered: b.Order.Epoch})
+	at.Order.Next, at.Order.LeaderEpoch, at.Order.Slot = b.Order.Record, b.Order.LeaderEpoch, b.Order.Slot
+	at.Order.Set(state.OrderedPart{
+		Partition: b.Partition, Next: next, End: b.Order.End, LeaderEpoch: epoch, Ordered: b.Order.Epoch,
+	})
 	if passed > 0 && w.Moved != nil {
 		w.Moved(b.Partition, next-passed, next)
 	}
 }
 
-// step takes one record of a batch. ahead is its decoded event, or nil if step must decode it.
-func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error {
+// pass moves the slot of a stream by the clock forward, and closes the steps that end up to the slot. It closes one
+// step at a time, so that a transaction can end between two steps that one order record closes. The last slot of an
+// order record is passed together with the record, because at a later slot the record would not count for the next
+// reader.
+func (w *Walk) pass(o *fetch.Order, slot int64) (passed bool, err error) {
+	for at := w.Position.Order; at.Clock && at.Slot < slot; {
+		next, ends := w.nextSlot(slot)
+		switch {
+		case w.Stream.ended():
+			return false, ErrEnded
+		case w.Passes != nil && !w.Passes(next, o.Closes, ends):
+			return false, nil
+		case next > o.Closes:
+			leave(at, o)
+		default:
+			at.Next, at.LeaderEpoch, at.Slot = o.Record, o.LeaderEpoch, next
+		}
+		if ends {
+			w.closeStep()
+		}
+	}
+	return true, nil
+}
+
+// nextSlot returns the next slot at which a stream by the clock stands on its way to a later slot, and whether its open
+// step ends there. Slots before the first step are in no step.
+func (w *Walk) nextSlot(slot int64) (next int64, ends bool) {
+	at, clock := w.Position.Order.Slot, w.Stream.clock()
+	begin := clock.Begin(w.Stream.base + 1)
+	if at < begin {
+		return min(slot, begin), false
+	}
+	end := clock.End(clock.Of(at))
+	return min(slot, end), end <= slot
+}
+
+// leave moves the position in the order of a whole topic behind an order record.
+func leave(at *state.Ordered, o *fetch.Order) {
+	at.Next, at.LeaderEpoch, at.Slot = o.Record+1, o.LeaderEpoch, o.Done.Slot
+	for _, reach := range o.Done.Parts {
+		part, listed := at.Part(reach.Partition)
+		if !listed {
+			part.Next = reach.Start
+		}
+		part.End, part.Ordered = reach.End, reach.Epoch
+		at.Set(part)
+	}
+}
+
+// step takes the i-th record of a batch. If events do not have it, step decodes it.
+func (w *Walk) step(b *fetch.Batch, r *records.Record, events *Events, i int) error {
+	ahead := events.of(b, i)
 	s, at := w.Stream, &w.Position
 	gap := r.Offset + b.Shift - at.Next
 	if gap < 0 {
@@ -174,7 +240,20 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	if s.ended() {
 		return ErrEnded
 	}
-	code, err := w.admit(r)
+	if s.isBefore(at) {
+		w.reach(b, r.Offset+1, r.LeaderEpoch)
+		w.Taken(r, gap, text.OK)
+		return nil
+	}
+	var of user
+	switch {
+	case s.people == nil:
+	case ahead != nil:
+		of = user{events.users[i], ahead.named}
+	default:
+		of = s.opened.model.Users.of(r, s.people.ID)
+	}
+	code, err := w.admit(of)
 	if err != nil {
 		return err
 	}
@@ -196,37 +275,54 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	if !record.Null {
 		record.Event = *event
 	}
-	s.time.take(r.Timestamp)
-	before := s.machine.Steps()
-	w.decisions = s.machine.Add(w.decisions[:0], record)
-	w.decide()
-	if at.Step = s.machine.Steps(); at.Step != before {
-		s.time = stepTime(decision.NoTime)
+	switch byClock := !s.clock().Counts(); {
+	case byClock && (record.Null || !s.isNew(of, *event, at.Order.Slot)):
+		// contributes nothing, exactly as a record that is not there
+	case byClock:
+		s.machine.Add(record)
+	default:
+		s.time.take(r.Timestamp)
+		s.machine.Add(record)
+		if s.count.Take() {
+			w.closeStep()
+		}
 	}
 	w.reach(b, r.Offset+1, r.LeaderEpoch)
 	w.Taken(r, gap, code)
 	return nil
 }
 
-// admit applies the separation of users. An invalid event counts like a valid one: afterwards its user must wait.
-func (w *Walk) admit(r *records.Record) (text.Code, error) {
+// closeStep closes the open step, and makes its decisions. It is the only place that ends a step.
+func (w *Walk) closeStep() {
 	s := w.Stream
+	w.decisions = s.machine.Close(w.decisions[:0])
+	w.decide()
+	w.Position.Step, s.time = s.Steps(), stepTime(decision.NoTime)
+	if s.periods != nil {
+		s.periods.Begin(s.periodOf(w.Position.Order.Slot))
+	}
+}
+
+// admit applies the limits of users. An invalid event counts like a valid one: afterwards its user must wait.
+func (w *Walk) admit(of user) (text.Code, error) {
+	s := w.Stream
+	if s.periods != nil {
+		return s.admitInPeriod(of, w.Position.Order.Slot), nil
+	}
 	if s.limiter == nil {
 		return text.OK, nil
 	}
 	step := s.machine.Steps() + 1
 	s.limiter.Forget(step, w.userForgotten) // BEFORE the lookup, so that expired users are not found
-	name := s.opened.model.Users.name(r)
-	if len(name) == 0 {
+	if !of.named {
 		return text.NoUser, nil
 	}
-	user := s.limiter.ID(name)
 	if w.Users != nil {
-		if err := w.Users.Add(w.Partition, user); err != nil {
+		if err := w.Users.Add(w.Partition, of.id); err != nil {
 			return text.OK, err
 		}
 	}
-	if !s.limiter.Admit(step, user) {
+	if !s.limiter.Admit(step, of.id) {
 		return text.TooSoon, nil
 	}
 	return text.OK, nil
@@ -239,9 +335,10 @@ func (w *Walk) userForgotten(user users.ID) {
 }
 
 func (w *Walk) decide() {
-	time := int64(w.Stream.time)
+	time := w.Stream.decisionTime()
 	for i := range w.decisions {
 		d := &w.decisions[i]
+		d.Index, d.Step = w.Stream.base+d.Index, w.Stream.base+d.Step
 		if d.Output >= DecisionTopics || d.Output > 0 && w.Stream.opened.output == nil {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))
 		}

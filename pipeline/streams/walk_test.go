@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
@@ -30,9 +31,12 @@ func (w *witness) Open(dst []operators.Decision) []operators.Decision {
 	return append(dst, operators.Decision{Index: 0, Point: []float64{0}})
 }
 
-func (w *witness) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+func (w *witness) Add(r operators.Record) {
 	id := r.Identity
 	w.saw = append(w.saw, fmt.Sprintf("%d/%d/%d key=%s null=%t", id.Partition, id.Offset, id.LeaderEpoch, r.Key, r.Null))
+}
+
+func (w *witness) Close(dst []operators.Decision) []operators.Decision {
 	n := w.Steps()
 	return append(dst,
 		operators.Decision{Index: 2*n - 1, Step: n, Point: []float64{float64(n)}},
@@ -273,5 +277,12 @@ func TestUsersAreReadBack(t *testing.T) {
 	got, want := slices.Collect(again.Stream.Remembered()), slices.Collect(w.Stream.Remembered())
 	if len(want) != 2 || !slices.Equal(got, want) {
 		t.Errorf("%d users are read back, want %d", len(got), len(want))
+	}
+}
+
+// TestSealerKnowsTheRowsOfChains checks the constant by which package state accepts lengths.
+func TestSealerKnowsTheRowsOfChains(t *testing.T) {
+	if state.PartitionLen != noise.PartitionLen {
+		t.Errorf("a row of a chain has %d bytes, the sealer takes %d", noise.PartitionLen, state.PartitionLen)
 	}
 }

@@ -16,7 +16,8 @@ func wholeOf(t *testing.T) (w *walked, moved *[]string) {
 	w, moved = walkOf(t, nil, 0), new([]string)
 	w.Position = state.Position{Next: 7, LeaderEpoch: -1, Order: &state.Ordered{Next: 3, LeaderEpoch: 1}}
 	w.Position.Order.Parts = []state.OrderedPart{
-		{Partition: 0, Next: 10, LeaderEpoch: 4, Ordered: 4}, {Partition: 2, Next: 500, LeaderEpoch: -1, Ordered: -1},
+		{Partition: 0, Next: 10, End: 10, LeaderEpoch: 4, Ordered: 4},
+		{Partition: 2, Next: 500, End: 500, LeaderEpoch: -1, Ordered: -1},
 	}
 	w.Moved = func(p int32, from, to int64) { *moved = append(*moved, fmt.Sprintf("%d: %d to %d", p, from, to)) }
 	return w, moved
@@ -29,27 +30,30 @@ func TestWalkOverAWholeTopic(t *testing.T) {
 	w, moved := wholeOf(t)
 	first := fetch.Batch{
 		Partition: 2, Shift: 7 - 500, From: 500, Next: 505, LeaderEpoch: 6, Records: recordsAt(6, 500, 502),
-		Epochs: []fetch.Epoch{{Base: 500, Leader: 6}}, Order: &fetch.Order{Record: 3, LeaderEpoch: 2, Epoch: 6},
+		Epochs: []fetch.Epoch{{Base: 500, Leader: 6}},
+		Order:  &fetch.Order{Record: 3, LeaderEpoch: 2, Slot: 70, End: 509, Epoch: 6},
 	}
 	if err := w.Take(&first, everything); err != nil {
 		t.Fatal(err)
 	}
-	if o := w.Position.Order; o.Next != 3 || o.LeaderEpoch != 2 {
+	if o := w.Position.Order; o.Next != 3 || o.LeaderEpoch != 2 || o.Slot != 70 {
 		t.Errorf("behind a range that is not its record's last the walk stands at %+v", *o)
 	}
 	second := fetch.Batch{
 		Partition: 1, Shift: 12, From: 0, Next: 6, LeaderEpoch: 9, Records: recordsAt(8, 1, 4),
 		Epochs: []fetch.Epoch{{Base: 0, Leader: 8}, {Base: 5, Leader: 9}},
-		Order:  &fetch.Order{Record: 4, LeaderEpoch: 3, Epoch: 9, Done: true},
+		Order: &fetch.Order{Record: 4, LeaderEpoch: 3, Slot: 71, End: 8, Epoch: 9, Done: &fetch.Done{
+			Slot: 75, Parts: []fetch.Reach{{Partition: 1, End: 8, Epoch: 9}, {Partition: 4, Start: 20, End: 30, Epoch: 2}},
+		}},
 	}
 	if err := w.Take(&second, func() int64 { return 12 + 3 }); err != nil {
 		t.Fatal(err)
 	}
 	at := state.Position{Next: 15, LeaderEpoch: -1, Step: 3, Order: &state.Ordered{
-		Next: 4, LeaderEpoch: 3, Parts: []state.OrderedPart{
-			{Partition: 0, Next: 10, LeaderEpoch: 4, Ordered: 4},
-			{Partition: 1, Next: 3, LeaderEpoch: 8, Ordered: 9},
-			{Partition: 2, Next: 505, LeaderEpoch: 6, Ordered: 6},
+		Next: 4, LeaderEpoch: 3, Slot: 71, Parts: []state.OrderedPart{
+			{Partition: 0, Next: 10, End: 10, LeaderEpoch: 4, Ordered: 4},
+			{Partition: 1, Next: 3, End: 8, LeaderEpoch: 8, Ordered: 9},
+			{Partition: 2, Next: 505, End: 509, LeaderEpoch: 6, Ordered: 6},
 		},
 	}}
 	if !w.Position.Equal(at) {
@@ -59,14 +63,20 @@ func TestWalkOverAWholeTopic(t *testing.T) {
 	if err := w.Take(&second, everything); err != nil {
 		t.Fatal(err)
 	}
-	at.Next, at.Step, at.Order.Next = 18, 4, 5
-	at.Order.Set(state.OrderedPart{Partition: 1, Next: 6, LeaderEpoch: 9, Ordered: 9})
+	at.Next, at.Step, at.Order.Next, at.Order.Slot = 18, 4, 5, 75
+	at.Order.Set(state.OrderedPart{Partition: 1, Next: 6, End: 8, LeaderEpoch: 9, Ordered: 9})
+	at.Order.Set(state.OrderedPart{Partition: 4, Next: 20, End: 30, LeaderEpoch: -1, Ordered: 2})
 	if !w.Position.Equal(at) {
 		t.Errorf("behind an order record the walk stands at %+v, want %+v", *w.Position.Order, *at.Order)
 	}
 	nothing := fetch.Batch{Partition: -1, From: 18, Next: 18, LeaderEpoch: -1}
 	if err := w.Take(&nothing, everything); err != nil || !w.Position.Equal(at) {
 		t.Errorf("nothing moves a walk: %v", err)
+	}
+	nothing.Order = &fetch.Order{Record: 9, LeaderEpoch: 5, Slot: 80, Done: &fetch.Done{Slot: 81}}
+	at.Order.Next, at.Order.LeaderEpoch, at.Order.Slot = 10, 5, 81
+	if err := w.Take(&nothing, everything); err != nil || !w.Position.Equal(at) {
+		t.Errorf("behind an order record without a batch the walk stands at %+v, want %+v", *w.Position.Order, *at.Order)
 	}
 	var covered []string
 	for _, m := range *moved {

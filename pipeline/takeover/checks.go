@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"oriel/mechanisms/steps"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -19,7 +21,7 @@ func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 	if err := t.checkUnconfirmed(f); err != nil {
 		return err
 	}
-	if err := t.checkInput(ctx, f.end); err != nil {
+	if err := t.checkInput(ctx, f.end.Next); err != nil {
 		return err
 	}
 	return t.checkSemantics(ctx, f)
@@ -34,10 +36,10 @@ func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
 		return nil // the partition has no such records
 	}
 	at, _, err := t.Sealer.Open(sealed)
-	if err != nil || at.Next <= t.Position.Next || f.verdicts.ended(at.Next) {
+	if err != nil || at.Place().Compare(t.Position.Place()) <= 0 || f.verdicts.ended(at.Place()) {
 		return nil
 	}
-	return changelog.LostRecords(t.partition, fmt.Sprintf("the state of the local store stands at offset %d of the input, the changelog's state at %d, and nothing else of the transaction between them is left", at.Next, t.Position.Next))
+	return changelog.LostRecords(t.partition, fmt.Sprintf("the state of the local store stands at %v of the input, the changelog's state at %v, and nothing else of the transaction between them is left", at.Place(), t.Position.Place()))
 }
 
 // Messages for an input that lost records that the state has taken.
@@ -134,10 +136,39 @@ func (t *takeOver) checkSemantics(ctx context.Context, f *transactionStatus) err
 		return t.stop(fmt.Sprintf("the state was computed under semantics %d, this version has %d, and decisions behind the state can be read: a repetition could differ from them", was, is),
 			"Start the old version once, and stop it after it has committed; then start this one")
 	}
-	t.Listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; no decision behind the state can be read, so the stream goes on under semantics %d", was, is))
+	t.Listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; no decision behind the state can be read, so the stream goes on under semantics %d", was, is), "")
 	t.Position.Semantics = is
 	t.sealed = t.Sealer.Seal(nil, t.Position, t.Stream.AppendState(nil))
 	return nil
+}
+
+// longOutage is the longest outage by the clock after which a stream goes on without being asked to.
+const longOutage = 24 * time.Hour
+
+// checkOutage returns an error after a long outage of a stream by the clock, because all its steps would be published
+// at once, and without brokers' times in the input all its events would be in one step. A stream that has closed no
+// step may begin in the past.
+func (t *takeOver) checkOutage() error {
+	clock := t.Model.Clock
+	if clock.Counts() || t.Config.CatchUp || t.Position.Step == t.Stream.Base() {
+		return nil
+	}
+	end := time.Unix(clock.End(t.Position.Step), 0).UTC()
+	if !isLong(time.Since(end), clock) {
+		return nil
+	}
+	return &notice.StopError{
+		Partition: t.partition, Public: true,
+		Reason: fmt.Sprintf("the last published step ended at %s, more than a day ago", end.Format(time.RFC3339)),
+		Remedy: "Start `oriel run --catch-up` to publish all steps since, or open a new deployment under another ORIEL_NAME; " +
+			"`oriel plan` prints what an hour of outage costs",
+	}
+}
+
+// isLong reports whether an outage is a long one, given the time since the end of the last step with a decision.
+// Without any outage the next step may still be open.
+func isLong(since time.Duration, clock steps.Clock) bool {
+	return since > longOutage+time.Duration(clock.Length)*time.Second
 }
 
 // Reason and remedy for an order log that was compacted.
@@ -163,7 +194,7 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 	case start > at.Next:
 		return t.lost(fmt.Sprintf("order records were deleted before they were taken: the order log %q starts at %d, the state needs %d", topic.Name, start, at.Next), remedy)
 	}
-	log := order.Log{Key: t.OrderKey, Topic: topic.ID, Input: t.Position.Topic}
+	log := order.LogOf(t.OrderKey, at, t.Position.Topic)
 	ahead, err := log.Ahead(ctx, t.Client, topic, at, t.Start)
 	if errors.Is(err, order.ErrFormat) {
 		return &notice.StopError{

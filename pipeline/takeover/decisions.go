@@ -98,7 +98,7 @@ func (t *takeOver) findAborted(
 ) error {
 	b, step := t.ends.decisions[output], f.last+1
 	if !f.any {
-		step = 0
+		step = t.Stream.Base()
 	}
 	found, first := map[uint64][]byte{}, t.Position.Step+1
 	for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, behind, b.High, true) {

@@ -68,10 +68,15 @@ func (t *takeOver) end(ctx context.Context, topic string, p int32) (topics.Bound
 	return topics.StableEnd(ctx, t.Client, topic, p)
 }
 
-// checkHorizon returns the error of a stream that has closed its last step, if the input has another event.
+// checkHorizon returns the error of a stream that has closed its last step, if the input has another event. The clock
+// closes the next step also without an event.
 func (t *takeOver) checkHorizon(ctx context.Context, o *Owned) error {
-	if o.Position.Step < o.Stream.End() {
+	reached := notice.HorizonReached(t.partition, o.Stream.Guarantee().Scope.End())
+	switch {
+	case o.Position.Step < o.Stream.End():
 		return nil
+	case o.Position.Order != nil && o.Position.Order.Clock:
+		return reached
 	}
 	for _, p := range t.inputs() {
 		next := o.Position.Next
@@ -85,7 +90,7 @@ func (t *takeOver) checkHorizon(ctx context.Context, o *Owned) error {
 		follows, err := fetch.HasRecord(ctx, t.Client, t.Topics.Input, p, next, bounds.Stable, false)
 		if err != nil || follows {
 			if err == nil {
-				err = notice.HorizonReached(t.partition, o.Stream.End())
+				err = reached
 			}
 			return err
 		}

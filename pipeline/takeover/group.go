@@ -15,17 +15,24 @@ import (
 // inputs lists the partitions of the input that the stream reads.
 func (t *takeOver) inputs() []int32 { return t.Topics.Read(t.Config, t.partition) }
 
-// standing returns the stream's offset that corresponds to these offsets of a group, or −1 if the group has none. In a
-// partition of a whole topic for which the group has no offset, the state's offset counts.
-func (t *takeOver) standing(offsets []group.Offset) int64 {
-	at, any := t.Position.Next, false
+// standing returns the stream's place that corresponds to these offsets of a group, or offset −1 if the group has none.
+// In a partition of a whole topic for which the group has no offset, the state's offset counts. The newest transaction
+// has left its slot in at least one note. Offsets that were set by hand have no notes.
+func (t *takeOver) standing(offsets []group.Offset) state.Place {
+	at, any := state.Place{Next: t.Position.Next}, false
 	for _, o := range offsets {
 		if o.Offset != -1 {
-			at, any = at+o.Offset-t.place(o.Partition), true
+			at.Next, any = at.Next+o.Offset-t.place(o.Partition), true
+			at.Slot = max(at.Slot, transaction.SlotOf(o.Note))
 		}
 	}
-	if !any {
-		return -1
+	switch stands := t.Position.Place(); {
+	case !any:
+		return state.Place{Next: -1}
+	case stands.Slot == 0:
+		at.Slot = 0 // with steps by count no note matters
+	case at.Slot == 0:
+		at.Slot = stands.Slot
 	}
 	return at
 }
@@ -42,7 +49,7 @@ func (t *takeOver) place(partition int32) int64 {
 // then the beginning of the last transaction. The first transaction that takes events of an added partition also sets
 // the group's first offset there. That offset may be aborted together with all others while the state is committed.
 func (t *takeOver) enterAdded(f *transactionStatus) {
-	if f.group == -1 || t.inOrder(f) {
+	if f.group.Next == -1 || t.inOrder(f) {
 		return
 	}
 	entered := *f
@@ -53,7 +60,7 @@ func (t *takeOver) enterAdded(f *transactionStatus) {
 		}
 	}
 	entered.group = t.standing(entered.offsets)
-	if t.inOrder(&entered) && f.verdicts.began(t.Position.Next, entered.group) {
+	if t.inOrder(&entered) && f.verdicts.began(t.Position.Place(), entered.group) {
 		*f = entered
 	}
 }
@@ -65,17 +72,17 @@ func (t *takeOver) inOrder(f *transactionStatus) bool {
 		return true
 	}
 	moved := map[int32]int64{}
-	from, to, sign := t.Position.Next, f.group, int64(1)
+	from, to, sign := t.Position.Next, f.group.Next, int64(1)
 	if from > to {
 		from, to, sign = to, from, -1
 	}
 	for i := len(f.verdicts.rows) - 1; i >= 0 && from < to; i-- {
 		r := f.verdicts.rows[i]
-		if r.To != to {
+		if r.To.Next != to {
 			continue
 		}
-		taken := to - max(from, r.From)
-		for _, s := range transaction.Within(r.Stretches, to-taken-r.From, taken) {
+		taken := to - max(from, r.From.Next)
+		for _, s := range transaction.Within(r.Stretches, to-taken-r.From.Next, taken) {
 			moved[s.Partition] += sign * (s.To - s.From)
 		}
 		to -= taken
@@ -96,17 +103,19 @@ func (t *takeOver) inOrder(f *transactionStatus) bool {
 // to take effect, so an offset set by hand is an error. A transaction leaves the offset where it began if only its
 // offset was aborted, and where it ends if only its state was aborted. Its sealed rows of statuses record both offsets.
 func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error {
-	c, next := t.Config, t.Position.Next
+	c, stand := t.Config, t.Position.Place()
 	switch {
-	case f.group == -1:
+	case f.group.Next == -1:
 		return nil
 	case !t.inOrder(f):
 		// Offsets that belong to no single position in the order were set by hand, even if their sum could come from a
 		// transaction.
-	case f.group == next, f.group < next && f.verdicts.began(next, f.group):
+	case f.group.Next == stand.Next && f.group.Slot <= stand.Slot:
+		return nil // an earlier slot, of a step without records: nothing could be taken twice
+	case f.group.Compare(stand) < 0 && f.verdicts.began(stand, f.group):
 		return nil
-	case f.group > next && f.verdicts.ended(f.group):
-		f.end = max(f.end, f.group)
+	case f.group.Compare(stand) > 0 && f.verdicts.ended(f.group):
+		f.end = later(f.end, f.group)
 		return nil
 	}
 	others := group.Others(ctx, t.Client, t.Config.GroupConfig(t.Topics.Input.ID))
@@ -119,7 +128,7 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 	const oneGroup = "Events cannot be taken twice or left out. If this deployment has worked under another ORIEL_GROUP since, give all its " +
 		"processes that one. Otherwise stop all members and "
 	tool := "kafka-consumer-groups.sh --group " + c.Group + " --topic " + c.Input
-	if f.beyondState(next) {
+	if f.beyondState(stand) {
 		// The correct offset is known only after the events have been taken again. If the group has no offset, it is
 		// set afterwards.
 		var partitions []string
@@ -138,7 +147,7 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 }
 
 // strayed describes the offsets of the group and of the state in the first partition in which they differ. It also
-// lists the state's offsets in all partitions in which they differ.
+// lists the state's offsets in all partitions in which they differ, or in all if only slots differ.
 func (t *takeOver) strayed(f *transactionStatus) (stands string, differ []group.Offset) {
 	for _, o := range f.offsets {
 		at := t.place(o.Partition)
@@ -152,6 +161,10 @@ func (t *takeOver) strayed(f *transactionStatus) (stands string, differ []group.
 		if t.Position.Order != nil {
 			stands += fmt.Sprintf(" in partition %d of the input", o.Partition)
 		}
+	}
+	if len(differ) == 0 { // only the steps differ that have closed without records
+		stands = fmt.Sprintf("stands at %v, the state at %v", f.group, t.Position.Place())
+		differ = transaction.OffsetsAt(t.partition, t.Position)
 	}
 	return stands, differ
 }

@@ -28,24 +28,32 @@ import (
 type transactionStatus struct {
 	decisions []decisionsFound // one for each output
 	verdicts  statusesFound
-	group     int64          // the stream's committed offset in the group; −1: none
-	offsets   []group.Offset // the group's offsets, which determine group
+	group     state.Place    // the stream's committed place in the group; offset −1: none
+	offsets   []group.Offset // the group's offsets and their notes, which determine group
 
-	// end is the input offset up to which the committed parts reach. It grows if decisions beyond the state need more.
-	end int64
+	// end is the place up to which the committed parts reach. Decisions beyond the state may need more.
+	end state.Place
 }
 
 // complete reports whether all committed parts are at the state, so that nothing more must be sent.
 func (f *transactionStatus) complete(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
-	return !at.Owes && !f.beyondState(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
-		(f.group == -1 || f.group == at.Next)
+	return !at.Owes && !f.beyondState(at.Place()) && !aborted && len(f.verdicts.resend) == 0 &&
+		(f.group.Next == -1 || f.group == at.Place())
 }
 
 // beyondState reports whether any committed part is beyond the state.
-func (f *transactionStatus) beyondState(next int64) bool {
+func (f *transactionStatus) beyondState(at state.Place) bool {
 	_, beyond := f.reach()
-	return f.end > next || beyond
+	return f.end.Compare(at) > 0 || beyond
+}
+
+// later returns the later of two places.
+func later(a, b state.Place) state.Place {
+	if a.Compare(b) < 0 {
+		return b
+	}
+	return a
 }
 
 // reach returns the index of the last committed decision beyond the state, and whether there is one.
@@ -71,7 +79,7 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 	t.reportUnsealed(&verdicts)
 	f := &transactionStatus{
 		decisions: decisions, verdicts: verdicts, group: t.standing(t.ends.group), offsets: t.ends.group,
-		end: max(t.Position.Next, verdicts.end),
+		end: later(t.Position.Place(), verdicts.end),
 	}
 	t.enterAdded(f)
 	return f, t.lookAtGroup(ctx, f)
@@ -79,7 +87,7 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 
 // statusesFound holds the rows of statuses of the incarnation near its state.
 type statusesFound struct {
-	end         int64            // end of the last committed row of statuses; −1: none is readable
+	end         state.Place      // end of the last committed row of statuses; offset −1: none is readable
 	rows        []sealedStatuses // rows read, in order; aborted ones after the last committed row included
 	beyondState []sealedStatuses // committed rows beyond the state
 	resend      []sealedStatuses // rows up to the state that are not committed, in order
@@ -97,7 +105,7 @@ func (r sealedStatuses) full() bool {
 
 // findStatuses reads the end of the verdict topic, back to a row that the state covers.
 func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
-	b, topic, next := t.ends.verdicts, t.Topics.Verdicts, t.Position.Next
+	b, topic, stands := t.ends.verdicts, t.Topics.Verdicts, t.Position.Place()
 	var f statusesFound
 	behind := b.Start // offset after the last committed row
 	collect := func(from, end int64, uncommitted bool, each func(r sealedStatuses, offset int64)) error {
@@ -113,16 +121,16 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 		return nil
 	}
 	for from := range fetch.Backwards(b.Start, b.Stable) {
-		f, behind = statusesFound{end: -1}, b.Start
+		f, behind = statusesFound{end: state.Place{Next: -1}}, b.Start
 		if err := collect(from, b.Stable, false, func(r sealedStatuses, offset int64) {
 			f.end, f.rows, behind = r.To, append(f.rows, r), offset+1
-			if r.To > next {
+			if r.To.Compare(stands) > 0 {
 				f.beyondState = append(f.beyondState, r)
 			}
 		}); err != nil {
 			return f, err
 		}
-		if len(f.rows) > 0 && f.rows[0].To <= next {
+		if len(f.rows) > 0 && f.rows[0].To.Compare(stands) <= 0 {
 			break
 		}
 	}
@@ -131,7 +139,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 		return f, err
 	}
 	// Collect the rows up to the state, from the last one back to the end of the committed ones.
-	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
+	for at, i := stands, len(f.rows)-1; i >= committed && at.Compare(f.end) > 0; i-- {
 		if f.rows[i].To == at {
 			f.resend = append([]sealedStatuses{f.rows[i]}, f.resend...)
 			at = f.rows[i].From
@@ -144,14 +152,14 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 // is the start of the incarnation. The stream continues, because decisions do not depend on statuses. If retention has
 // emptied the log, the range is unknown and returned as empty.
 func (f *statusesFound) unsealed(from, next int64, b topics.Bounds) (first, end int64) {
-	if f.end < 0 && b.Start > 0 {
+	if f.end.Next < 0 && b.Start > 0 {
 		return next, next
 	}
 	end = next
 	if len(f.resend) > 0 {
-		end = f.resend[0].From
+		end = f.resend[0].From.Next
 	}
-	return max(f.end, from), end
+	return max(f.end.Next, from), end
 }
 
 // reportUnsealed reports the offsets whose dead letters cannot be written.
@@ -161,13 +169,13 @@ func (t *takeOver) reportUnsealed(f *statusesFound) {
 		return
 	}
 	topic := t.Config.Verdicts
-	t.Listener.Note(t.partition, fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: it was deleted and made "+
+	t.Listener.Note(t.partition, "", fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: it was deleted and made "+
 		"again, or the brokers lost records. Letters of them that were not written are lost; decisions go on", topic, first, end-1))
 }
 
-// began reports whether a transaction that ended at one offset of the input may have begun at another. It follows the
-// rows that were sent for the transaction, because all rows of a transaction are full, except the last.
-func (f *statusesFound) began(end, at int64) bool {
+// began reports whether a transaction that ended at one place may have begun at another. It follows the rows that were
+// sent for the transaction, because all rows of a transaction are full, except the last.
+func (f *statusesFound) began(end, at state.Place) bool {
 	for last, r := range f.rows {
 		if r.To != end {
 			continue
@@ -183,7 +191,7 @@ func (f *statusesFound) began(end, at int64) bool {
 	return false
 }
 
-// ended reports whether some sent transaction ended at this offset of the input.
-func (f *statusesFound) ended(at int64) bool {
+// ended reports whether some sent transaction ended at this place.
+func (f *statusesFound) ended(at state.Place) bool {
 	return slices.ContainsFunc(f.rows, func(r sealedStatuses) bool { return r.To == at })
 }

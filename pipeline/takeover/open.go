@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/state"
+	"oriel/state/keys"
 )
 
 // open starts the partition's first incarnation. Any trace of an earlier incarnation means that a state was lost: then
@@ -56,7 +57,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	if err != nil {
 		return &notice.StopError{
 			Partition: t.partition, Reason: "no plan fits the configuration",
-			Remedy: "Correct the settings that the cause names", Cause: err,
+			Remedy: "Correct the settings that the cause names", Cause: err, Public: true,
 		}
 	}
 	inc := state.NewIncarnation(state.Incarnation{
@@ -66,15 +67,21 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	if t.Sealer, err = inc.Sealer(); err != nil {
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
 	}
-	t.Stream, err = streams.OpenStream(t.Model, params, inc.InitialKey(state.NewSecret()), t.keys.Users, t.name, inc.ID)
+	if t.Start != nil {
+		t.Model.First = t.Start.Slot
+	}
+	t.Stream, err = streams.OpenStream(t.Model, params, inc.InitialKey(keys.NewSecret()), t.keys.Users, t.name, inc.ID)
 	if err != nil {
 		return &notice.StopError{
 			Partition: t.partition, Reason: "the plan does not prove the configured guarantee",
-			Remedy: "Correct the settings that the cause names", Cause: err,
+			Remedy: "Correct the settings that the cause names", Cause: err, Public: true,
 		}
 	}
 	at := state.Position{
 		Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.Start.Clone(),
+	}
+	if at.Step = t.Stream.Base(); !t.Config.Begin.IsZero() {
+		at.Order.Slot-- // the slot of all records before the first step
 	}
 	if _, owed := t.Stream.Due(0); owed > 0 {
 		at.Owes = true
@@ -119,6 +126,13 @@ func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
 		return nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
 	}
 	at := &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
+	if clock := t.Model.Clock; !clock.Counts() {
+		moment := t.Config.Begin
+		if moment.IsZero() {
+			moment = time.Now()
+		}
+		at.Clock, at.Slot = true, clock.Begin(clock.Of(moment.Unix()))
+	}
 	inputs, err := topics.BoundsOfAll(ctx, t.Client, t.Topics.Input, t.inputs())
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of the input: %w", err)
@@ -128,7 +142,9 @@ func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
 		if err != nil {
 			return nil, err
 		}
-		at.Parts = append(at.Parts, state.OrderedPart{Partition: int32(p), Next: next, LeaderEpoch: -1, Ordered: -1})
+		at.Parts = append(at.Parts, state.OrderedPart{
+			Partition: int32(p), Next: next, End: next, LeaderEpoch: -1, Ordered: -1,
+		})
 	}
 	return at, nil
 }
@@ -137,6 +153,10 @@ func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
 func (t *takeOver) first(p int32, input topics.Bounds) (int64, error) {
 	offset, has := t.Config.Offsets[p]
 	switch {
+	case !t.Config.Begin.IsZero():
+		return input.Start, nil // the slots of records say which ones are before the first step
+	case t.Config.Offsets == nil && t.Config.Start == deployment.StartLatest && !t.Model.Clock.Counts():
+		return input.High, nil // an open transaction, perhaps of one record, must not decide which others count
 	case t.Config.Offsets == nil && t.Config.Start == deployment.StartLatest:
 		return input.Stable, nil
 	case t.Config.Offsets == nil:

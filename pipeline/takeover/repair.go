@@ -44,7 +44,7 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	for output, found := range f.decisions {
 		for _, line := range found.resend {
 			d, _ := t.decision(line) // cannot fail, because the line was parsed before
-			tx.Decide(uint8(output), t.Stream.RecordKeyOf(uint8(output), d), line, now)
+			tx.Decide(uint8(output), t.Stream.RecordKeyOf(uint8(output), d), line, t.stamp(d, now))
 		}
 	}
 	for _, r := range f.verdicts.resend {
@@ -58,13 +58,13 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	if t.examines != nil && !t.examines.Events {
 		return nil
 	}
-	if f.beyondState(t.Position.Next) || t.Position.Owes {
+	if f.beyondState(t.Position.Place()) || t.Position.Owes {
 		if err := t.redo(ctx, f, tx, now); err != nil {
 			return err
 		}
 	}
 	tx.Offsets = t.offsetsAt(tx.Position, f)
-	tx.Note = fmt.Sprintf("%s (decisions: %d, input offset: %d)", says, tx.Count, tx.Position.Next)
+	tx.Note, tx.Detail = says, fmt.Sprintf(" (decisions: %d, input %v)", tx.Count, tx.Position.Place())
 	t.mustCommit(tx)
 	return nil
 }
@@ -77,11 +77,11 @@ func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	tx := t.newTransaction()
 	tx.Opening, tx.Position, tx.Sealed = opening, t.Position.Clone(), bytes.Clone(t.sealed)
 	if len(opening) > 0 {
-		tx.Note = fmt.Sprintf(
-			"the opening of an earlier owner is not whole; the state of the opening is committed again (input offset: %d)", tx.Position.Next)
+		tx.Note = "the opening of an earlier owner is not whole; the state of the opening is committed again"
+		tx.Detail = fmt.Sprintf(" (input %v)", tx.Position.Place())
 	}
 	tx.Offsets = t.offsetsAt(tx.Position, f)
-	f.group = max(f.group, tx.Position.Next)
+	f.group = later(f.group, tx.Position.Place())
 	t.mustCommit(tx)
 }
 
@@ -89,6 +89,7 @@ func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 func (t *takeOver) offsetsAt(at state.Position, f *transactionStatus) []group.Offset {
 	offsets := transaction.OffsetsAt(t.partition, at)
 	for i := range offsets {
+		offsets[i].Note = transaction.SlotNote(max(at.Place().Slot, f.group.Slot))
 		for _, is := range f.offsets {
 			if is.Partition == offsets[i].Partition {
 				offsets[i].Offset = max(offsets[i].Offset, is.Offset)
@@ -114,7 +115,7 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 			panic("BUG: pipeline: a decision of the stream does not read as one")
 		}
 		if c.isNew(output, d, line) {
-			tx.Decide(output, key, line, now)
+			tx.Decide(output, key, line, t.stamp(d, now))
 		}
 	}
 	if t.Position.Owes {
@@ -134,21 +135,31 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 	}
 	// Committed statuses must equal the recomputed ones, and the new rows must start where the committed rows end.
 	for _, r := range f.verdicts.beyondState {
-		if r.From < t.Position.Next {
+		from, to := r.From.Next, r.To.Next
+		if r.From.Compare(t.Position.Place()) < 0 {
 			continue
 		}
-		if !slices.Equal(r.Stretches, b.Stretches(r.From, r.To)) {
-			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d are of other places in the input than those that the order log gives now", r.From, r.To),
+		if !slices.Equal(r.Stretches, b.Stretches(from, to)) {
+			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d are of other places in the input than those that the order log gives now", from, to),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
-		if !bytes.Equal(r.Statuses, b.Statuses(r.From, r.To)) {
-			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", r.From, r.To),
+		if !bytes.Equal(r.Statuses, b.Statuses(from, to)) {
+			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", from, to),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
 	}
-	b.DropStatuses(max(t.Position.Next, f.verdicts.end))
+	b.DropStatuses(later(t.Position.Place(), f.verdicts.end))
 	b.Close()
 	return nil
+}
+
+// stamp returns the timestamp of a decision's record. By the clock it is that of the hand-over that was due, because
+// the time of a repair may depend on the records of the step.
+func (t *takeOver) stamp(d decision.Decision, now int64) int64 {
+	if t.Model.Clock.Counts() {
+		return now
+	}
+	return d.Time() + t.Config.StepDelay.Milliseconds()
 }
 
 // redone compares recomputed decisions with committed ones.
@@ -188,32 +199,37 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 	})
 	defer reader.Close()
 	last, due := f.reach()
-	until := func() int64 {
+	until := func() state.Place {
 		if due && c.reached < last {
-			return streams.Untaken
+			return state.Place{Slot: streams.Untaken, Next: streams.Untaken}
 		}
 		return f.end
 	}
+	beyond := false // the next step or slot is beyond what is committed
+	b.Passes = func(slot, _ int64, _ bool) bool {
+		beyond = slot > until().Slot
+		return !beyond
+	}
 	var idle merge.Idle
-	for b.Position.Next < until() {
+	for b.Position.Place().Compare(until()) < 0 {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
 			return fmt.Errorf("pipeline: partition %d: take events again: %w", t.partition, err)
 		}
 		b.Transaction.End = batch.Stable + batch.Shift
-		err = b.Take(batch, until)
+		err = b.Take(batch, func() int64 { return until().Next })
 		b.SkipTo() // a Batch may end with offsets that have no records
-		short := idle.Over(batch) && b.Position.Next < until()
+		short := (idle.Over(batch) || beyond) && b.Position.Place().Compare(until()) < 0
 		batch.Release()
 		switch {
 		case errors.Is(err, streams.ErrEnded):
-			return notice.HorizonReached(t.partition, b.Stream.End())
+			return notice.HorizonReached(t.partition, b.Stream.Guarantee().Scope.End())
 		case err != nil:
 			return err
 		case c.differs != "":
 			return t.stop(c.differs, c.remedy)
 		case short:
-			return t.lost(fmt.Sprintf("decisions are committed for events that the input does not have: the input ends at %d", b.Position.Next),
+			return t.lost(fmt.Sprintf("decisions are committed for events that the input does not have: the input ends at %v", b.Position.Place()),
 				"Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME")
 		}
 	}

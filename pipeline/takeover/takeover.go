@@ -16,6 +16,8 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/state"
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
 // Ports are the parts of the process that a take-over uses.
@@ -24,7 +26,7 @@ type Ports struct {
 	Config   deployment.Config
 	Topics   deployment.Topics
 	Model    streams.Model
-	Master   *state.MasterKey
+	Master   *keys.MasterKey
 	Store    state.Store       // local copies of the changelog; the take-over only reads them
 	Users    streams.UserIndex // the process's user index, to which the take-over adds users of events taken again
 	Listener notice.Listener   // every function must be set, except Decided and Published
@@ -113,6 +115,9 @@ func (t *takeOver) take(ctx context.Context) (*Owned, error) {
 		err = t.lost("the changelog holds an incarnation without its state, or a state without its incarnation",
 			"Restore the changelog topic and its compaction settings, or open a new deployment under another ORIEL_NAME")
 	}
+	if err == nil {
+		err = t.checkOutage()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +140,12 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 		return err
 	}
 	t.Listener.Reached(p, notice.PointFenced)
-	if err = t.Producer.Settle(ctx, t.Config.TransactionParts(p), t.Config.Group); err != nil {
+	if !t.Model.Clock.Counts() {
+		if err = t.Producer.RoundEpoch(ctx); err != nil { // BEFORE Settle, which leaves a marker among the decisions
+			return err
+		}
+	}
+	if err = t.Producer.Settle(ctx, t.Config.TransactionParts(p, true), t.Config.Group); err != nil {
 		return err
 	}
 	for _, topic := range t.Topics.Outputs() {
@@ -176,8 +186,8 @@ func (t *takeOver) describeInput(ctx context.Context) error {
 func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	local, err := t.Store.Load(t.partition)
 	known = changelog.HasState(local) || t.Store.MayHaveLost() // this process or an earlier one had a state
-	if errors.Is(err, state.ErrCorrupt) {
-		t.Listener.Note(t.partition, "the local state is damaged; the process sets the files aside and restores the state from the changelog")
+	if errors.Is(err, frame.ErrCorrupt) {
+		t.Listener.Note(t.partition, "the local state is damaged; the process sets the files aside and restores the state from the changelog", "")
 		local, known = nil, true
 	} else if err != nil {
 		return false, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
@@ -198,7 +208,7 @@ func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 
 // restore sets the stream to the sealed state of an incarnation.
 func (t *takeOver) restore(record []byte) error {
-	saved, err := changelog.OpenSaved(t.Model, t.Master, t.partition, record, t.sealed)
+	saved, err := t.Log.OpenSaved(t.Model, t.Master, t.partition, record, t.sealed)
 	if err != nil {
 		return err
 	}

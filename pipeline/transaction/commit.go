@@ -37,6 +37,8 @@ type Committer struct {
 // and the input offset, and after it the local store. Its requests, their order and their sizes are a function of the
 // published decisions and of public facts (offsets, sizes of records). For example, every transaction touches the same
 // partitions, and no request depends on whether an event was bad. The topic of a decision is as public as the decision.
+// With users in periods this does not hold for the changelog: it also gets the ids of new users. So persons who can
+// read the changelog, or see the brokers' traffic, learn how many users were new between two states.
 //
 // The order of the requests leaves room for a durable intent BEFORE the first decision is sent: a record that commits
 // to the history on which the transaction is based. For the decisions before the first event, the opening is this
@@ -48,10 +50,10 @@ type Committer struct {
 func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 	p := c.Partition
 	if t.Note != "" {
-		c.Listener.Note(p, t.Note)
+		c.Listener.Note(p, t.Note, t.Detail)
 	}
 	began := time.Now()
-	records := slices.Concat(t.Opening, changelog.StateRecords(c.StateKey, t.Sealed))
+	records := slices.Concat(t.Opening, t.Users, changelog.StateRecords(c.StateKey, t.Sealed))
 	last, err := c.transact(ctx, t, began, records)
 	if err != nil {
 		c.Listener.Aborted(p)
@@ -69,7 +71,7 @@ func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 		c.Listener.Decided(p, t.Newest)
 	}
 	c.Listener.Committed(notice.Commit{
-		Partition: p, Records: t.Records, Steps: t.Steps, Decisions: t.Count,
+		Partition: p, Records: t.Records, Steps: t.Steps, Decisions: t.Count, Time: time.UnixMilli(t.Time),
 		Lag: max(0, t.End-t.Position.Next), Duration: time.Since(began),
 	})
 	if len(t.Opening) > 0 {
@@ -84,10 +86,10 @@ func (c *Committer) transact(
 	ctx context.Context, t *Transaction, began time.Time, log []state.Record,
 ) (last int64, err error) {
 	p := c.Partition
-	if err := c.Producer.Begin(ctx, c.Config.TransactionParts(p)); err != nil {
+	if err := c.Producer.Begin(ctx, c.Config.TransactionParts(p, t.Decides())); err != nil {
 		return 0, err
 	}
-	for i, topic := range c.Topics.Outputs() {
+	for i, topic := range c.Topics.Outputs() { // no request for a topic without decisions
 		if _, err := c.Producer.ProduceAll(ctx, topic.Name, p, &t.Decisions[i]); err != nil {
 			return 0, err
 		}

@@ -31,7 +31,7 @@ func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 		if offset%7 == 3 {
 			mixed.setSkipped(1)
 		} else {
-			mixed.setStatus(0, text.Code(offset%int64(text.Unresolved+1)))
+			mixed.setStatus(0, text.Code(offset%int64(text.TooMany+1)))
 		}
 	}
 	if n := len(valid.verdicts); !valid.Full(n) || valid.Full(n+1) || !mixed.Full(n) || mixed.Full(n+1) {
@@ -40,7 +40,7 @@ func TestStatusRowsShowOnlyTheirNumber(t *testing.T) {
 	const from = 1000
 	for _, tx := range []*Transaction{valid, mixed} {
 		tx.Position.Next = from + 3*state.MaxStatuses + 5
-		tx.seal(rowSealer(t), from, 1)
+		tx.seal(rowSealer(t), state.Place{Next: from}, 1)
 	}
 	if a, b := len(valid.Rows.Batches()), len(mixed.Rows.Batches()); a != b || a < 3 {
 		t.Fatalf("%d and %d batches", a, b)
@@ -66,13 +66,13 @@ func TestStatusesCoverEveryOffset(t *testing.T) {
 		t.Fatalf("verdicts %v, want %v", tx.verdicts, want)
 	}
 	tx.Position.Next = 17
-	tx.seal(rowSealer(t), 10, 1)
+	tx.seal(rowSealer(t), state.Place{Next: 10}, 1)
 	defer func() {
 		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: pipeline: ") {
 			t.Errorf("panic %q", r)
 		}
 	}()
-	tx.seal(rowSealer(t), 11, 1)
+	tx.seal(rowSealer(t), state.Place{Next: 11}, 1)
 	t.Error("verdicts of other offsets were sealed")
 }
 
@@ -82,20 +82,20 @@ func TestRowsJoin(t *testing.T) {
 	const from, count = 1000, 2*state.MaxStatuses + 5
 	tx.setSkipped(count)
 	tx.Position.Next = from + count
-	tx.seal(sealer, from, 1)
+	tx.seal(sealer, state.Place{Next: from}, 1)
 	last, err := sealer.OpenStatuses(tx.row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last.From != from+2*state.MaxStatuses || last.To != from+count {
-		t.Errorf("the last row is of the offsets %d to %d", last.From, last.To)
+	if last.From.Next != from+2*state.MaxStatuses || last.To.Next != from+count {
+		t.Errorf("the last row is from %v to %v", last.From, last.To)
 	}
 }
 
 // TestABuilderFindsStatusesByOffset checks that a Builder finds statuses by their offsets, even after the first of them
 // were dropped.
 func TestABuilderFindsStatusesByOffset(t *testing.T) {
-	b := &Builder{Transaction: New(records.NewPool()), sent: state.Position{Next: 10}}
+	b := &Builder{Transaction: New(records.NewPool()), from: state.Place{Next: 10}}
 	for _, code := range []text.Code{text.OK, text.Empty, text.TooLarge, text.InvalidUTF8} {
 		b.Transaction.setStatus(0, code)
 	}
@@ -103,7 +103,7 @@ func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	if got := b.Statuses(11, 13); !slices.Equal(got, want) {
 		t.Errorf("statuses of the offsets 11 and 12: %v, want %v", got, want)
 	}
-	b.DropStatuses(12)
+	b.DropStatuses(state.Place{Next: 12})
 	if got := b.Statuses(12, 13); !slices.Equal(got, want[1:]) {
 		t.Errorf("status of the offset 12: %v, want %v", got, want[1:])
 	}
@@ -118,5 +118,15 @@ func TestStretchesAreOfOnePartition(t *testing.T) {
 	const want = "[{1 4 7} {2 7 8} {2 9 10} {1 7 8}]"
 	if got := fmt.Sprint(tx.stretches); got != want {
 		t.Errorf("stretches %v, want %v", got, want)
+	}
+}
+
+// TestATransactionSendsItsOwnUsers checks that a transaction that is filled again has no records of users from before:
+// parts of an ended period would come back.
+func TestATransactionSendsItsOwnUsers(t *testing.T) {
+	tx := New(records.NewPool())
+	tx.Users = append(tx.Users, state.Record{Key: []byte("part")})
+	if tx.Reset(); len(tx.Users) > 0 {
+		t.Errorf("%d records of users are left", len(tx.Users))
 	}
 }

@@ -27,6 +27,11 @@ type Transaction struct {
 	// Rows are the sealed statuses. They are sent BEFORE the state, so that a topic with the state implies the rows.
 	Rows records.Pack
 
+	// Users are the segments in the changelog that belong to the state: new ones of users and names, and the end of those
+	// of an earlier period or step. They are sent BEFORE the state, in the same partition, so that either all of
+	// them are committed or none.
+	Users []state.Record
+
 	// Sealed is the state at Position. It is sent AFTER decisions and rows. The local store gets it AFTER the
 	// transaction has ended, so that the store is never ahead of the changelog.
 	Sealed []byte
@@ -39,14 +44,16 @@ type Transaction struct {
 	// owner has taken more records than the state covers, and the offsets must not go back.
 	Offsets []group.Offset
 
-	// Note is logged BEFORE anything is sent; empty for no message.
-	Note string
+	// Note and its Detail are logged BEFORE anything is sent (notice.Listener); empty for no message.
+	Note, Detail string
 
 	Extent
-	Count  int                // number of decisions
-	Steps  uint64             // number of closed steps
-	End    int64              // end of the input, as of the last fetch
-	Newest *decision.Decision // last decision of the first topic; nil: none, or the walk does not keep it
+	Count     int                // number of decisions
+	Time      int64              // timestamp of the newest decision's record in ms
+	Steps     uint64             // number of closed steps
+	End       int64              // end of the input, as of the last fetch
+	Remembers int                // memory of the users in periods and of names, bytes; private
+	Newest    *decision.Decision // last decision of the first topic; nil: none, or the walk does not keep it
 
 	decides   bool            // it has a decision of the first topic
 	pool      *records.Pool   // memory of decisions, shared with the partition's other transaction
@@ -70,11 +77,11 @@ func (t *Transaction) Reset() {
 		t.Decisions[i].Reset()
 	}
 	t.Rows.Reset()
-	t.Opening, t.Note = nil, ""
+	t.Opening, t.Users, t.Note, t.Detail = nil, nil, "", ""
 	t.Newest, t.decides = nil, false
 	t.verdicts, t.stretches, t.Offsets = t.verdicts[:0], t.stretches[:0], t.Offsets[:0]
 	t.Sealed = t.Sealed[:0]
-	t.Extent, t.Count, t.Steps = Extent{}, 0, 0
+	t.Extent, t.Count, t.Time, t.Steps = Extent{}, 0, 0, 0
 }
 
 // Full reports whether the transactions of the pool hold at least memory bytes.
@@ -92,7 +99,13 @@ func (t *Transaction) Freed() <-chan struct{} { return t.pool.Freed() }
 func (t *Transaction) Decide(output uint8, key, line []byte, now int64) {
 	t.Decisions[output].Append(key, line, nil, now)
 	t.decides = t.decides || output == 0
-	t.Count++
+	t.Count, t.Time = t.Count+1, now
+}
+
+// Decides reports whether the transaction names the topics of decisions: always with steps by count, and with decisions
+// by the clock. Each step by the clock has a decision, so it does if it closes a step.
+func (t *Transaction) Decides() bool {
+	return t.Count > 0 || t.Position.Order == nil || !t.Position.Order.Clock
 }
 
 // Extent counts the records that a transaction has taken. Together with the bytes of decisions, the number of offsets
@@ -141,47 +154,18 @@ func Within(all []state.Stretch, skip, n int64) []state.Stretch {
 	return cut
 }
 
-// OffsetsAt returns the offsets of a group whose stream is at a position. The stream of one partition has one offset;
-// the stream of a whole topic has one for each partition with ordered records.
-func OffsetsAt(partition int32, at state.Position) []group.Offset {
-	if at.Order == nil {
-		return []group.Offset{{Partition: partition, Offset: at.Next}}
+// seal makes rows of the statuses, which start at a place and end at the position. The boundaries of rows depend only
+// on the number of offsets and on the number of stretches. A transaction that only closes steps by the clock has one
+// row without statuses, because without a row nothing would tell the ends of two such transactions apart.
+func (t *Transaction) seal(sealer *state.Sealer, from state.Place, now int64) {
+	if end := from.Next + int64(len(t.verdicts)); end != t.Position.Next {
+		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from.Next, end, t.Position.Next))
 	}
-	offsets := make([]group.Offset, len(at.Order.Parts))
-	for i, part := range at.Order.Parts {
-		offsets[i] = group.Offset{Partition: part.Partition, Offset: part.Next}
-	}
-	return offsets
-}
-
-// setOffsets sets the group's offset. For a whole topic it sets the offsets in the partitions whose events were taken
-// since a position. If none were taken, for example before the first event, it sets the offsets in all partitions.
-func (t *Transaction) setOffsets(partition int32, since, at state.Position) {
-	if at.Order != nil {
-		t.Offsets = t.Offsets[:0]
-		for _, part := range at.Order.Parts {
-			if was, _ := since.Order.Part(part.Partition); was.Next != part.Next {
-				t.Offsets = append(t.Offsets, group.Offset{Partition: part.Partition, Offset: part.Next})
-			}
-		}
-		if len(t.Offsets) > 0 {
-			return
-		}
-	}
-	t.Offsets = append(t.Offsets[:0], OffsetsAt(partition, at)...)
-}
-
-// seal makes rows of the statuses, which start at offset from and end at the position. The boundaries of rows depend
-// only on the number of offsets and on the number of stretches.
-func (t *Transaction) seal(sealer *state.Sealer, from int64, now int64) {
-	if end := from + int64(len(t.verdicts)); end != t.Position.Next {
-		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, t.Position.Next))
-	}
-	rest := state.StatusRow{From: from, To: t.Position.Next, Statuses: t.verdicts}
+	rest := state.StatusRow{From: from, To: t.Position.Place(), Statuses: t.verdicts}
 	if t.Position.Order != nil {
 		rest.Stretches = t.stretches
 	}
-	for len(rest.Statuses) > 0 {
+	for rest.From != rest.To {
 		var row state.StatusRow
 		row, rest = rest.Cut()
 		t.row = sealer.SealStatuses(t.row[:0], row)

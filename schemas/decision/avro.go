@@ -7,7 +7,7 @@ import (
 
 // avroHeader starts a record in Avro's single-object encoding (Avro specification 1.12, "Single-object encoding"): a
 // marker, and the CRC-64-AVRO fingerprint of decision.avsc, by which readers find the schema.
-const avroHeader = "\xc3\x01\x6f\xdc\x73\x5d\x72\xd3\xd5\xd0"
+const avroHeader = "\xc3\x01\xbb\x5c\xec\x5d\xc4\xa1\xd7\xc0"
 
 // avroEncoder encodes decisions in Avro.
 type avroEncoder struct{}
@@ -35,11 +35,15 @@ func (avroEncoder) suffix(c Config) []byte {
 
 func (avroEncoder) name(extra string) []byte { return appendAvroText(nil, extra) }
 
+func (avroEncoder) number(name []byte, n uint64) []byte {
+	return appendDouble(appendLong(name, branchNumber), float64(n))
+}
+
 // Branches of the unions of decision.avsc.
 const (
 	branchDense, branchSparse = 0, 1
 
-	branchNumber, branchNumbers, branchText = 0, 1, 2
+	branchNumber, branchNumbers, branchText, branchList = 0, 1, 2, 3
 )
 
 func (avroEncoder) append(
@@ -55,6 +59,9 @@ func (avroEncoder) append(
 	}
 	dst = append(dst, e.suffix...)
 	members := len(extras)
+	if e.seconds != nil {
+		members++
+	}
 	if time >= 0 {
 		members++
 	}
@@ -65,6 +72,7 @@ func (avroEncoder) append(
 		dst = append(dst, e.names[i]...)
 		dst = extras[i].appendAvro(dst, e.extras[i].Kind)
 	}
+	dst = append(dst, e.seconds...)
 	if time >= 0 {
 		dst = appendDouble(appendLong(append(dst, e.time...), branchNumber), float64(time))
 	}
@@ -77,9 +85,23 @@ func (v *ExtraValue) appendAvro(dst []byte, kind ExtraKind) []byte {
 		return appendDouble(appendLong(dst, branchNumber), v.Number)
 	case ExtraNumbers:
 		return appendAvroNumbers(appendLong(dst, branchNumbers), v.Numbers)
+	case ExtraList:
+		return appendAvroList(appendLong(dst, branchList), v.List)
 	default: // ExtraText, the only other kind that checkExtras accepts
 		return appendAvroText(appendLong(dst, branchText), v.Text)
 	}
+}
+
+// appendAvroList appends the record List.
+func appendAvroList(dst []byte, list []Entry) []byte {
+	if len(list) > 0 {
+		dst = appendLong(dst, uint64(len(list)))
+	}
+	for i := range list {
+		x := &list[i]
+		dst = appendLong(appendLong(appendLong(appendAvroText(dst, x.Name), x.Count), x.Low), x.High)
+	}
+	return append(dst, endOfList)
 }
 
 // appendAvro appends the record Sparse.

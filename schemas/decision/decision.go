@@ -13,10 +13,11 @@ type Config struct {
 	Stream         string   // public id: decimal partition, partition/key, or the topic; not empty
 	Incarnation    [16]byte // written as 32 hex digits in JSON
 	Mechanism      string
-	Window, Batch  uint64  // W, steps; B, events per step
+	Window, Batch  uint64  // W, steps; B, events per step, 0 by the clock
+	Seconds        uint64  // length of a step by the clock, for an Encoder; Parse leaves the member among the extras
 	Epsilon, Delta float64 // proved for one window; they may be smaller than requested
-	Adjacency      string  // replace, or zero-out
-	Unit           string  // what differs between neighbouring streams: event or user
+	Adjacency      string  // replace, zero-out or add-remove
+	Unit           string  // what differs between neighbouring streams: event, user or user-period
 	Form           Form    // dense or sparse encoding of the point
 	Encoding       Encoding
 	SchemaID       uint32 // registry id of the encoding's schema; 0: records name none. JSON has no id
@@ -60,21 +61,45 @@ const NoTime int64 = -1
 // LatestTime is the last millisecond of the year 9999, UTC: the greatest time that a decision can have.
 const LatestTime int64 = 253402300799999
 
-// timeMember is the member for the time of a decision, after all others: milliseconds since 1970, UTC.
-const timeMember = "time"
+// Members after those of the operator: the length of a step by the clock in seconds, and after all others the time of
+// a decision in milliseconds since 1970, UTC.
+const (
+	secondsMember = "seconds"
+	timeMember    = "time"
+)
 
-// Time returns the greatest timestamp of the records in the decision's step, in milliseconds since 1970, UTC, or NoTime
-// if the decision does not have it.
+// Time returns the greatest timestamp of the records in the decision's step or, by the clock, the end of the step, in
+// milliseconds since 1970, UTC. It returns NoTime if the decision does not have it.
 func (d *Decision) Time() int64 {
-	for _, x := range d.Extras {
-		if x.Name != timeMember {
-			continue
-		}
-		if ms, err := strconv.ParseInt(x.JSON, 10, 64); err == nil && 0 <= ms && ms <= LatestTime {
-			return ms
-		}
+	if ms, ok := d.member(timeMember); ok {
+		return ms
 	}
 	return NoTime
+}
+
+// StepMillis returns the length of a step by the clock in milliseconds, 0 by count, or a negative number if the member
+// is not a number of seconds.
+func (d *Decision) StepMillis() int64 {
+	seconds, ok := d.member(secondsMember)
+	if ok && (seconds == 0 || seconds > LatestTime/1000) {
+		return -1
+	}
+	return seconds * 1000
+}
+
+// member returns a member that is a whole number, or −1 if it is not one from 0 to LatestTime.
+func (d *Decision) member(name string) (n int64, ok bool) {
+	for _, x := range d.Extras {
+		if x.Name != name {
+			continue
+		}
+		n, err := strconv.ParseInt(x.JSON, 10, 64)
+		if err != nil || n < 0 || n > LatestTime {
+			n = -1
+		}
+		return n, true
+	}
+	return 0, false
 }
 
 // Encoder encodes the decisions of one stream. NewEncoder encodes the constant members once. Of makes encoders that
@@ -87,6 +112,7 @@ type Encoder struct {
 	extras         []Extra
 	names          [][]byte // encoded bytes of each extra before its value
 	time           []byte   // encoded bytes of timeMember before its value
+	seconds        []byte   // encoded bytes of secondsMember with its value; nil: steps by count
 	bins           *bins    // sorts coordinates by value for sparse decisions; nil: decisions are dense
 }
 
@@ -96,6 +122,7 @@ type encoder interface {
 	prefix(stream string, incarnation [16]byte) []byte // bytes between the header and the index
 	suffix(c Config) []byte
 	name(extra string) []byte
+	number(name []byte, n uint64) []byte // a whole member with a number
 	append(e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue) []byte
 }
 
@@ -117,6 +144,9 @@ func NewEncoder(c Config, extras []Extra) *Encoder {
 		e.names = append(e.names, e.encoder.name(x.Name))
 	}
 	e.time = e.encoder.name(timeMember)
+	if c.Seconds > 0 {
+		e.seconds = e.encoder.number(e.encoder.name(secondsMember), c.Seconds)
+	}
 	return e
 }
 
@@ -153,6 +183,10 @@ func (e *Encoder) Decision(index, step uint64, time int64, point []float64, extr
 	for i := range extras {
 		x := &e.extras[i]
 		d.Extras = append(d.Extras, ExtraMember{x.Name, string(extras[i].appendJSON(nil, x.Kind))})
+	}
+	if d.Seconds > 0 {
+		d.Extras = append(d.Extras, ExtraMember{secondsMember, strconv.FormatUint(d.Seconds, 10)})
+		d.Seconds = 0
 	}
 	if time >= 0 {
 		d.Extras = append(d.Extras, ExtraMember{timeMember, strconv.FormatInt(time, 10)})
@@ -193,6 +227,8 @@ func (jsonEncoder) suffix(c Config) (b []byte) {
 
 func (jsonEncoder) name(extra string) []byte { return []byte(`,"` + extra + `":`) }
 
+func (jsonEncoder) number(name []byte, n uint64) []byte { return strconv.AppendUint(name, n, 10) }
+
 func (jsonEncoder) append(
 	e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
 ) []byte {
@@ -211,6 +247,7 @@ func (jsonEncoder) append(
 		dst = append(dst, e.names[i]...)
 		dst = extras[i].appendJSON(dst, e.extras[i].Kind)
 	}
+	dst = append(dst, e.seconds...)
 	if time >= 0 {
 		dst = strconv.AppendInt(append(dst, e.time...), time, 10)
 	}

@@ -56,8 +56,8 @@ func cutHeader(b []byte) (e Encoding, schemaID uint32, rest []byte) {
 
 // Codes of adjacencies and units in Protobuf and Avro are indices of these lists. Protobuf counts them from 1.
 var (
-	adjacencyCodes = []string{"replace", "zero-out"}
-	unitCodes      = []string{"event", "user"}
+	adjacencyCodes = []string{"replace", "zero-out", "add-remove"}
+	unitCodes      = []string{"event", "user", "user-period"}
 )
 
 // code returns the index of a name in a list of codes.

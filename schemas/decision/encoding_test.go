@@ -22,18 +22,20 @@ var goldenBinary = map[Encoding][2]string{
 		3a0d747265652d676175737369616e 408008 4801 51000000000000f03f 598dedb5a0f7c6b03e 6001 6801
 		7210 0a057769647468 11000000000000d03f
 		721c 0a0673636f726573 1a12 0a10 000000000000f03f 00000000000004c0
-		7214 0a0361726d 220d 6122c3a90ae280a8003cefbfbd`,
+		7214 0a0361726d 220d 6122c3a90ae280a8003cefbfbd
+		7221 0a056e616d6573 2a18 0a14 0a043d413122 10ac02 1801 208080808080808010 0a00`,
 		`0a0130 1210ab0100000000000000000000000000ff 1807 2007
 		322c 0807 1218 0000000000000840 000000000000e03f 48afbc9af2d77abe 1a03 0a0103 1a04 0a020005 1a03 0a0101
 		3a0d747265652d676175737369616e 408008 4801 51000000000000f03f 598dedb5a0f7c6b03e 6001 6801`,
 	},
 	Avro: {
-		`c301 6fdc735d72d3d5d0 0230 ab0100000000000000000000000000ff 0e 0e
+		`c301 bb5cec5dc4a1d7c0 0230 ab0100000000000000000000000000ff 0e 0e
 		00 08 000000000000e03f 48afbc9af2d77abe 0000000000000000 0000000000000840 00
 		1a747265652d676175737369616e 8010 02 000000000000f03f 8dedb5a0f7c6b03e 00 00
-		06 0a7769647468 00 000000000000d03f 0c73636f726573 02 04 000000000000f03f 00000000000004c0 00
-		0661726d 04 1a6122c3a90ae280a8003cefbfbd 00`,
-		`c301 6fdc735d72d3d5d0 0230 ab0100000000000000000000000000ff 0e 0e
+		08 0a7769647468 00 000000000000d03f 0c73636f726573 02 04 000000000000f03f 00000000000004c0 00
+		0661726d 04 1a6122c3a90ae280a8003cefbfbd
+		0a6e616d6573 06 04 083d413122 d804 02 80808080808080 20 00 00 00 00 00 00`,
+		`c301 bb5cec5dc4a1d7c0 0230 ab0100000000000000000000000000ff 0e 0e
 		02 0e 06 0000000000000840 000000000000e03f 48afbc9af2d77abe 00 06 02 06 00 04 00 0a 00 02 02 00 00
 		1a747265652d676175737369616e 8010 02 000000000000f03f 8dedb5a0f7c6b03e 00 00 00`,
 	},
@@ -128,14 +130,18 @@ func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraV
 	d.Stream, d.Mechanism = text(1), text(0)
 	d.Index, d.Step, d.Window, d.Batch = count(), count(), count(), count()
 	d.Epsilon, d.Delta = number(), number()
-	d.Adjacency, d.Unit = adjacencyCodes[rng.IntN(2)], unitCodes[rng.IntN(2)]
+	d.Adjacency, d.Unit = adjacencyCodes[rng.IntN(3)], unitCodes[rng.IntN(3)]
 	d.Form, d.Point = Form(rng.IntN(2)), numbers(300)
 	for i := range d.Point {
 		d.Point[i] = d.Point[rng.IntN(i+1)] // copies coordinates, so that many are equal
 	}
 	for i := range rng.IntN(20) {
-		extras = append(extras, Extra{Name: fmt.Sprintf("x%d", i), Kind: ExtraKind(1 + rng.IntN(3))})
-		values = append(values, ExtraValue{Number: number(), Numbers: numbers(20), Text: text(0)})
+		extras = append(extras, Extra{Name: fmt.Sprintf("x%d", i), Kind: ExtraKind(1 + rng.IntN(4))})
+		value := ExtraValue{Number: number(), Numbers: numbers(20), Text: text(0)}
+		for range rng.IntN(5) {
+			value.List = append(value.List, Entry{text(0), count(), count() * uint64(rng.IntN(2)), count()})
+		}
+		values = append(values, value)
 	}
 	return d, extras, values
 }

@@ -3,6 +3,7 @@ package decision
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"oriel/schemas/text"
 )
@@ -24,6 +25,7 @@ const (
 	ExtraNumber  ExtraKind = iota + 1 // finite
 	ExtraNumbers                      // a list of finite numbers
 	ExtraText
+	ExtraList // a list of entries
 )
 
 // ExtraValue is the value of an Extra in a decision, in the field for its kind.
@@ -31,6 +33,15 @@ type ExtraValue struct {
 	Number  float64
 	Numbers []float64
 	Text    string
+	List    []Entry
+}
+
+// Entry is an entry of an ExtraList: a count of a name that no setting lists, and the interval of its true value.
+type Entry struct {
+	Name  string `json:"name"`
+	Count uint64 `json:"count"`
+	Low   uint64 `json:"low"`
+	High  uint64 `json:"high"`
 }
 
 // ExtraMember is a member of a parsed decision that follows the common members. Readers that do not know its name
@@ -46,9 +57,30 @@ func (v *ExtraValue) appendJSON(dst []byte, kind ExtraKind) []byte {
 		return text.AppendFloat(dst, v.Number)
 	case ExtraNumbers:
 		return appendNumbers(dst, v.Numbers)
+	case ExtraList:
+		return appendList(dst, v.List)
 	default: // ExtraText, the only other kind that checkExtras accepts
 		return text.AppendString(dst, v.Text)
 	}
+}
+
+func appendList(dst []byte, list []Entry) []byte {
+	dst = append(dst, '[')
+	for i := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = list[i].AppendJSON(dst)
+	}
+	return append(dst, ']')
+}
+
+// AppendJSON appends the entry as it stands in a decision in JSON, its longest encoding.
+func (x *Entry) AppendJSON(dst []byte) []byte {
+	dst = text.AppendString(append(dst, `{"name":`...), x.Name)
+	dst = strconv.AppendUint(append(dst, `,"count":`...), x.Count, 10)
+	dst = strconv.AppendUint(append(dst, `,"low":`...), x.Low, 10)
+	return append(strconv.AppendUint(append(dst, `,"high":`...), x.High, 10), '}')
 }
 
 // decisionMembers are the members of all decisions, in their order.
@@ -59,14 +91,14 @@ var decisionMembers = [...]string{
 
 // checkExtras returns an error for a broken rule of Extra.
 func checkExtras(extras []Extra) error {
-	seen := append(slices.Clone(decisionMembers[:]), timeMember)
+	seen := append(slices.Clone(decisionMembers[:]), secondsMember, timeMember)
 	for _, x := range extras {
 		switch {
 		case !text.IsName(x.Name):
 			return fmt.Errorf("schemas: extra member %q: a name has lower-case letters, digits and _, a letter first", x.Name)
 		case slices.Contains(seen, x.Name):
 			return fmt.Errorf("schemas: extra member %q: given twice, or one of all decisions", x.Name)
-		case x.Kind < ExtraNumber || x.Kind > ExtraText:
+		case x.Kind < ExtraNumber || x.Kind > ExtraList:
 			return fmt.Errorf("schemas: extra member %q: no such kind", x.Name)
 		}
 		seen = append(seen, x.Name)

@@ -9,13 +9,24 @@ import (
 
 var (
 	testExtras = []Extra{
-		{Name: "width", Kind: ExtraNumber}, {Name: "scores", Kind: ExtraNumbers}, {Name: "arm", Kind: ExtraText},
+		{Name: "width", Kind: ExtraNumber},
+		{Name: "scores", Kind: ExtraNumbers},
+		{Name: "arm", Kind: ExtraText},
+		{Name: "names", Kind: ExtraList},
 	}
-	testValues = []ExtraValue{{Number: 0.25}, {Numbers: []float64{1, -2.5}}, {Text: "a\"é\n\u2028\x00<\xff"}}
+	testValues = []ExtraValue{
+		{Number: 0.25},
+		{Numbers: []float64{1, -2.5}},
+		{Text: "a\"é\n\u2028\x00<\xff"},
+		{List: []Entry{{"=A1\"", 300, 1, 1 << 53}, {}}},
+	}
 )
 
 // goldenExtras pins the bytes that follow the golden decision.
-const goldenExtras = `,"width":0.25,"scores":[1,-2.5],"arm":"a\"é\n\u2028\u0000<\ufffd"}`
+const goldenExtras = `,"width":0.25,"scores":[1,-2.5],"arm":"a\"é\n\u2028\u0000<\ufffd",` + goldenList + `}`
+
+const goldenList = `"names":[{"name":"=A1\"","count":300,"low":1,"high":9007199254740992},` +
+	`{"name":"","count":0,"low":0,"high":0}]`
 
 func TestExtrasFollowTheMembersOfAllDecisions(t *testing.T) {
 	e, d := NewEncoder(testDecision.Config, testExtras), testDecision
@@ -24,7 +35,12 @@ func TestExtrasFollowTheMembersOfAllDecisions(t *testing.T) {
 		t.Errorf("%s", line)
 	}
 	got, err := Parse(line)
-	want := []ExtraMember{{"width", "0.25"}, {"scores", "[1,-2.5]"}, {"arm", `"a\"é\n\u2028\u0000<\ufffd"`}}
+	want := []ExtraMember{
+		{"width", "0.25"},
+		{"scores", "[1,-2.5]"},
+		{"arm", `"a\"é\n\u2028\u0000<\ufffd"`},
+		{"names", strings.TrimPrefix(goldenList, `"names":`)},
+	}
 	if err != nil || !reflect.DeepEqual(got.Extras, want) {
 		t.Errorf("%v: %q", err, got.Extras)
 	}
@@ -80,7 +96,7 @@ func TestNewEncoderRefusesExtras(t *testing.T) {
 	f(Extra{Name: "step", Kind: ExtraText})
 	f(Extra{Name: "arm", Kind: ExtraText}, Extra{Name: "arm", Kind: ExtraNumber})
 	f(Extra{Name: "arm"})
-	f(Extra{Name: "arm", Kind: ExtraText + 1})
+	f(Extra{Name: "arm", Kind: ExtraList + 1})
 }
 
 func TestAppendTakesAllExtrasOrNone(t *testing.T) {
@@ -94,6 +110,6 @@ func TestAppendTakesAllExtrasOrNone(t *testing.T) {
 		NewEncoder(testDecision.Config, testExtras).Append(nil, 0, 0, nil, values)
 	}
 	f(testValues[:2])
-	f([]ExtraValue{{Number: math.Inf(1)}, {}, {}})
-	f([]ExtraValue{{}, {Numbers: []float64{math.NaN()}}, {}})
+	f([]ExtraValue{{Number: math.Inf(1)}, {}, {}, {}})
+	f([]ExtraValue{{}, {Numbers: []float64{math.NaN()}}, {}, {}})
 }

@@ -59,6 +59,10 @@ func (x Extra) schema() string {
 		s = `"type": "number"`
 	case ExtraNumbers:
 		s = `"type": "array", "items": { "type": "number" }`
+	case ExtraList:
+		s = `"type": "array", "items": { "type": "object", "required": ["name", "count", "low", "high"], "properties": { ` +
+			`"name": { "type": "string" }, "count": { "type": "integer", "minimum": 0 }, ` +
+			`"low": { "type": "integer", "minimum": 0 }, "high": { "type": "integer", "minimum": 0 } } }`
 	case ExtraText:
 	}
 	if x.Text != "" {

@@ -41,12 +41,16 @@ func TestSchemaTakesEncodedDecisions(t *testing.T) {
 	f(nil, goldenExtras, true)
 	f(testExtras, `}`, true)
 	f(testExtras, goldenExtras, true)
-	f(testExtras, `,"width":"0.25","scores":[1],"arm":"a"}`, false)
-	f(testExtras, `,"width":0.25,"scores":["1"],"arm":"a"}`, false)
-	f(testExtras, `,"width":0.25,"scores":[1],"arm":0}`, false)
-	f(testExtras, `,"width":0.25,"scores":[1]}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1],"arm":"a","names":[]}`, true)
+	f(testExtras, `,"width":"0.25","scores":[1],"arm":"a","names":[]}`, false)
+	f(testExtras, `,"width":0.25,"scores":["1"],"arm":"a","names":[]}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1],"arm":0,"names":[]}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1],"arm":"a","names":["a"]}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1],"arm":"a","names":[{"name":"a","count":1,"low":1}]}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1],"arm":"a","names":[{"name":"a","count":1,"low":-1,"high":1}]}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1],"arm":"a"}`, false)
 	f(testExtras, `,"arm":"a"}`, false)
-	f(testExtras[2:], `,"arm":"a"}`, true)
+	f(testExtras[2:3], `,"arm":"a"}`, true)
 	golden = goldenSparse
 	f(nil, `}`, false)
 	form = Sparse
@@ -71,7 +75,7 @@ func TestSchemaOfDecisionsRequiresTheMembersOfAll(t *testing.T) {
 			if !slices.Equal(s.Required, decisionMembers[:]) {
 				t.Errorf("%q are required", s.Required)
 			}
-			if len(s.Properties) != len(decisionMembers)+1+len(extras) { // the common members, time, and the extras
+			if len(s.Properties) != len(decisionMembers)+2+len(extras) { // the common members, seconds, time, and the extras
 				t.Errorf("%d properties", len(s.Properties))
 			}
 		}

@@ -88,6 +88,16 @@ func (p *avroParser) sparse() []float64 {
 	return point
 }
 
+// list reads the record List.
+func (p *avroParser) list() (list []Entry) {
+	n := p.long()
+	for p.ok && uint64(len(list)) < n {
+		list = append(list, Entry{Name: p.text(), Count: p.long(), Low: p.long(), High: p.long()})
+	}
+	p.end(n)
+	return list
+}
+
 // members reads the extra members; it returns nil if there are none.
 func (p *avroParser) members() (found []ExtraMember) {
 	var names memberNames
@@ -101,6 +111,8 @@ func (p *avroParser) members() (found []ExtraMember) {
 			x.JSON = string(appendNumbers(nil, p.numbers()))
 		case branchText:
 			x.JSON = string(text.AppendString(nil, p.text()))
+		case branchList:
+			x.JSON = string(appendList(nil, p.list()))
 		default:
 			p.ok = false
 		}

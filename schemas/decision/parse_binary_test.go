@@ -50,7 +50,7 @@ func TestParsersRefuseWhatIsNoDecision(t *testing.T) {
 	f(Protobuf, Dense, half, notOne)                                      // a coordinate that is NaN
 	f(Protobuf, Dense, "3a0d", "320208013a0d")                            // both a dense and a sparse point
 	f(Protobuf, Dense, "6001", "6000")                                    // no adjacency
-	f(Protobuf, Dense, "6001", "6003")                                    // an unknown adjacency
+	f(Protobuf, Dense, "6001", "6004")                                    // an unknown adjacency
 	f(Protobuf, Dense, "6801", "")                                        // no unit
 	f(Protobuf, Dense, "7769647468", "696e646578")                        // an extra named index
 	f(Protobuf, Dense, "11000000000000d03f", "11"+infinite)               // an extra with an infinite number
@@ -67,7 +67,7 @@ func TestParsersRefuseWhatIsNoDecision(t *testing.T) {
 	f(Protobuf, Sparse, "1a040a020005", "")                               // a value without indices
 	f(Protobuf, Sparse, "1a030a0101", "1a030a00 01")                      // a value without indices, with trailing bytes
 	f(Protobuf, Sparse, "1a030a0103", "1a030a0183")                       // an index varint that does not end
-	f(Avro, Dense, "6fdc", "6fdd")                                        // the fingerprint of another schema
+	f(Avro, Dense, "bb5c", "bb00")                                        // the fingerprint of another schema
 	f(Avro, Dense, "0230", "01")                                          // a text of negative length
 	f(Avro, Dense, "0230", "00")                                          // a stream without a name
 	f(Avro, Dense, "ff0e0e", "ff0d0e")                                    // a negative index
@@ -75,11 +75,19 @@ func TestParsersRefuseWhatIsNoDecision(t *testing.T) {
 	f(Avro, Dense, "0e0e0008", "0e0e0007c001")                            // an array block with its size in bytes
 	f(Avro, Dense, "0e0e0008", "0e0e00feffffffffffffffff01")              // an array longer than the message
 	f(Avro, Dense, half, infinite)                                        // an infinite coordinate
-	f(Avro, Dense, "b03e0000", "b03e0400")                                // an unknown adjacency
-	f(Avro, Dense, "b03e0000", "b03e0004")                                // an unknown unit
-	f(Avro, Dense, "060a", "080a")                                        // a count of members above their number
+	f(Avro, Dense, "b03e0000", "b03e0600")                                // an unknown adjacency
+	f(Avro, Dense, "b03e0000", "b03e0006")                                // an unknown unit
+	f(Avro, Dense, "080a77", "0a0a77")                                    // a count of members above their number
 	f(Avro, Dense, "7769647468", "696e646578")                            // an extra named index
-	f(Avro, Dense, "746800", "746806")                                    // an extra of another kind than declared
+	f(Avro, Dense, "746800", "746808")                                    // an extra of another kind than declared
+	f(Protobuf, Dense, "7221 0a05", "7220 0a05")                          // a list that is longer than its member
+	f(Protobuf, Dense, "0a14 0a04", "0a13 0a04")                          // an entry that is shorter than its fields
+	f(Protobuf, Dense, "10ac02 1801", "1801 10ac02")                      // fields of an entry in another order
+	f(Protobuf, Dense, "10ac02 1801", "10ac02 2801")                      // a field that no entry has
+	f(Protobuf, Dense, "3d413122", "3dff3122")                            // a name that is not UTF-8
+	f(Avro, Dense, "d80402", "d80403")                                    // a negative lower bound
+	f(Avro, Dense, "06 04 08", "06 06 08")                                // fewer entries than their number
+	f(Avro, Dense, "3d413122", "3dff3122")                                // a name that is not UTF-8
 	f(Avro, Sparse, "020e", "020a")                                       // an index beyond the dimension
 	f(Avro, Sparse, "020e", "02feffffff0f")                               // a dimension beyond MaxSparse
 	f(Avro, Sparse, "0000000000000840"+half, half+"0000000000000840")     // values must fall

@@ -140,6 +140,10 @@ func (p *protobufParser) members() (found []ExtraMember) {
 			m.ok = list.ok && len(list.b) == 0
 		case tagText:
 			x.JSON = string(text.AppendString(nil, m.text(tagText)))
+		case tagList:
+			list := m.message(tagList)
+			x.JSON = string(appendList(nil, list.entries()))
+			m.ok = list.ok
 		default:
 			m.ok = false
 		}
@@ -147,6 +151,17 @@ func (p *protobufParser) members() (found []ExtraMember) {
 		found = append(found, x)
 	}
 	return found
+}
+
+// entries reads the message List.
+func (p *protobufParser) entries() (list []Entry) {
+	for p.ok && len(p.b) > 0 {
+		m := p.message(tagEntries)
+		x := Entry{Name: m.text(tagEntryName), Count: m.count(tagCount), Low: m.count(tagLow), High: m.count(tagHigh)}
+		p.ok = m.ok && len(m.b) == 0
+		list = append(list, x)
+	}
+	return list
 }
 
 // later skips fields of later versions.

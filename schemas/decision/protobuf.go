@@ -29,11 +29,18 @@ const (
 	tagIndices     = 3<<3 | delimited
 	tagCoordinates = 1<<3 | delimited // the only tag of Coordinates
 
-	tagName       = 1<<3 | delimited // tags of Member: this one and the next three
+	tagName       = 1<<3 | delimited // tags of Member: this one and the next four
 	tagNumber     = 2<<3 | fixed64
 	tagNumbers    = 3<<3 | delimited
 	tagText       = 4<<3 | delimited
+	tagList       = 5<<3 | delimited
 	tagNumberList = 1<<3 | delimited // the only tag of Numbers
+	tagEntries    = 1<<3 | delimited // the only tag of List
+
+	tagEntryName = 1<<3 | delimited // tags of Entry: this one and the next three
+	tagCount     = 2<<3 | varint
+	tagLow       = 3<<3 | varint
+	tagHigh      = 4<<3 | varint
 )
 
 // firstMessage is the byte by which Confluent's header names the first message of a file.
@@ -69,6 +76,11 @@ func (protobufEncoder) suffix(c Config) []byte {
 // name returns the name field of a Member.
 func (protobufEncoder) name(extra string) []byte { return appendTextField(nil, tagName, extra) }
 
+func (protobufEncoder) number(name []byte, n uint64) []byte {
+	member := append(appendSize(nil, tagMembers, len(name)+1+8), name...)
+	return appendDouble(append(member, tagNumber), float64(n))
+}
+
 func (protobufEncoder) append(
 	e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
 ) []byte {
@@ -87,6 +99,7 @@ func (protobufEncoder) append(
 		dst = append(dst, e.names[i]...)
 		dst = extras[i].appendProtobuf(dst, kind)
 	}
+	dst = append(dst, e.seconds...)
 	if time >= 0 {
 		dst = append(appendSize(dst, tagMembers, len(e.time)+1+8), e.time...)
 		dst = appendDouble(append(dst, tagNumber), float64(time))
@@ -101,6 +114,8 @@ func (v *ExtraValue) sizeProtobuf(kind ExtraKind) int {
 		return 1 + 8
 	case ExtraNumbers:
 		return sizeField(sizePacked(len(v.Numbers)))
+	case ExtraList:
+		return sizeField(sizeList(v.List))
 	default: // ExtraText, the only other kind that checkExtras accepts
 		return sizeField(sizeUTF8(v.Text))
 	}
@@ -114,9 +129,42 @@ func (v *ExtraValue) appendProtobuf(dst []byte, kind ExtraKind) []byte {
 	case ExtraNumbers:
 		dst = appendSize(dst, tagNumbers, sizePacked(len(v.Numbers)))
 		return appendPacked(dst, tagNumberList, v.Numbers)
+	case ExtraList:
+		dst = appendSize(dst, tagList, sizeList(v.List))
+		for i := range v.List {
+			x := &v.List[i]
+			dst = appendTextField(appendSize(dst, tagEntries, x.sizeProtobuf()), tagEntryName, x.Name)
+			dst = appendCount(appendCount(appendCount(dst, tagCount, x.Count), tagLow, x.Low), tagHigh, x.High)
+		}
+		return dst
 	default:
 		return appendUTF8(appendSize(dst, tagText, sizeUTF8(v.Text)), v.Text)
 	}
+}
+
+// sizeList returns how many bytes the message List takes.
+func sizeList(list []Entry) (size int) {
+	for i := range list {
+		size += sizeField(list[i].sizeProtobuf())
+	}
+	return size
+}
+
+// sizeProtobuf returns how many bytes the message Entry takes.
+func (x *Entry) sizeProtobuf() int {
+	size := sizeCount(x.Count) + sizeCount(x.Low) + sizeCount(x.High)
+	if x.Name != "" {
+		size += sizeField(sizeUTF8(x.Name))
+	}
+	return size
+}
+
+// sizeCount returns how many bytes appendCount appends.
+func sizeCount(n uint64) int {
+	if n == 0 {
+		return 0
+	}
+	return 1 + sizeUvarint(n)
 }
 
 // appendProtobuf appends the field sparse.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,12 +35,19 @@ func TestLibrariesWriteTheSameBytes(t *testing.T) {
 			if text := &values[i].Text; x.Kind == ExtraText && rng.IntN(3) == 0 {
 				*text += "\xff\xc3" // invalid UTF-8, which the libraries refuse
 			}
+			if list := values[i].List; len(list) > 0 && x.Kind == ExtraList && rng.IntN(3) == 0 {
+				list[0].Name += "\xff\xc3"
+			}
 		}
 		for e, library := range libraries {
 			got := encoded(d, e, extras, values)
 			valid := values[:0:0]
 			for _, v := range values {
 				v.Text = strings.Map(func(r rune) rune { return r }, v.Text) // replaces each invalid byte by U+FFFD
+				v.List = slices.Clone(v.List)
+				for i := range v.List {
+					v.List[i].Name = strings.Map(func(r rune) rune { return r }, v.List[i].Name)
+				}
 				valid = append(valid, v)
 			}
 			if want := library.encode(t, d, extras, valid); !bytes.Equal(got, want) {
@@ -157,6 +165,15 @@ func (w protobufLibrary) encode(t *testing.T, d Decision, extras []Extra, values
 			fillNumbers(member.Mutable(member.Descriptor().Fields().ByName("numbers")).Message(), "numbers", v.Numbers)
 		case ExtraText:
 			fill(member, "text", v.Text)
+		case ExtraList:
+			list := member.Mutable(member.Descriptor().Fields().ByName("list")).Message()
+			fillList(list, "entries", len(v.List), func(list protoreflect.List, k int) {
+				entry, x := list.AppendMutable().Message(), v.List[k]
+				fill(entry, "name", x.Name)
+				fill(entry, "count", x.Count)
+				fill(entry, "low", x.Low)
+				fill(entry, "high", x.High)
+			})
 		}
 	})
 	return marshal(t, m)
@@ -216,13 +233,22 @@ func (w avroLibrary) encode(t *testing.T, d Decision, extras []Extra, values []E
 			value = positive(values[i].Numbers)
 		case ExtraText:
 			value = values[i].Text
+		case ExtraList:
+			entries := []any{}
+			for _, x := range values[i].List {
+				entries = append(entries, map[string]any{
+					"name": x.Name, "count": int64(x.Count), "low": int64(x.Low), "high": int64(x.High),
+				})
+			}
+			value = map[string]any{"entries": entries}
 		}
 		members = append(members, map[string]any{"name": x.Name, "value": value})
 	}
 	return w.write(t, map[string]any{
 		"stream": d.Stream, "incarnation": d.Incarnation, "index": int64(d.Index), "step": int64(d.Step), "decision": point,
 		"mechanism": d.Mechanism, "window": int64(d.Window), "batch": int64(d.Batch), "epsilon": d.Epsilon + 0,
-		"delta": d.Delta + 0, "adjacency": strings.ReplaceAll(d.Adjacency, "-", "_"), "unit": d.Unit, "members": members,
+		"delta": d.Delta + 0, "adjacency": strings.ReplaceAll(d.Adjacency, "-", "_"),
+		"unit": strings.ReplaceAll(d.Unit, "-", "_"), "members": members,
 	})
 }
 

@@ -3,6 +3,7 @@ package decision
 import (
 	"bytes"
 	"encoding/hex"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,32 @@ func TestTimeFollowsAllOtherMembers(t *testing.T) {
 		for _, time := range []int64{0, 1, LatestTime} {
 			if d, err := Parse(timed(e, time, nil, nil)); err != nil || d.Time() != time {
 				t.Errorf("%s: %v: %d for %d", Encodings[e], err, d.Time(), time)
+			}
+		}
+	}
+}
+
+// TestTheClocksStepsHaveALength checks that decisions of steps by the clock have the step's length before their time,
+// in each encoding, and that Decision is what Parse reads.
+func TestTheClocksStepsHaveALength(t *testing.T) {
+	for e := range goldenTimes {
+		for _, time := range []int64{NoTime, goldenTime} {
+			d := testDecision
+			d.Encoding, d.Batch, d.Seconds = e, 0, 86_400
+			encoder := NewEncoder(d.Config, testExtras[:2])
+			b := encoder.AppendTimed(nil, d.Index, d.Step, time, d.Point, testValues[:2])
+			line, err := AppendLine(nil, b)
+			want := `,"seconds":86400}`
+			if time >= 0 {
+				want = `,"seconds":86400,"time":1700000000123}`
+			}
+			if err != nil || !bytes.HasSuffix(line, []byte(want)) || !bytes.Contains(line, []byte(`,"batch":0,`)) {
+				t.Errorf("%s: %v: %s", Encodings[e], err, line)
+			}
+			read, err := Parse(b)
+			is := encoder.Decision(d.Index, d.Step, time, d.Point, testValues[:2])
+			if err != nil || !reflect.DeepEqual(is, read) {
+				t.Errorf("%s: %+v, parsed %+v, %v", Encodings[e], is, read, err)
 			}
 		}
 	}

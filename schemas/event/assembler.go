@@ -81,14 +81,18 @@ func (a *Assembler) Truth(member int, is bool) text.Code {
 	return a.Number(member, f)
 }
 
-// Text sets a choice by its text.
+// Text sets a choice or a name by its text.
 func (a *Assembler) Text(member int, s []byte) (code text.Code) {
 	m := &a.d.fields[member]
-	if m.kind != KindChoice {
+	a.d.present |= 1 << member
+	switch m.kind {
+	case KindChoice:
+		a.d.further[m.place], code = m.chosen(s)
+	case KindName:
+		a.dst.Name, code = a.d.clean(s)
+	default:
 		return text.WrongType
 	}
-	a.d.present |= 1 << member
-	a.d.further[m.place], code = m.chosen(s)
 	return code
 }
 
@@ -164,9 +168,6 @@ func (a *Assembler) End() text.Code {
 	a.dst.Vector = Vector{d.hasher.indices, d.hasher.values}
 	return code
 }
-
-// Labelled reports whether the event has a label.
-func (a *Assembler) Labelled() bool { return a.d.Labelled() }
 
 // Lacks returns the name of a required member that the event lacks, or "" if it has all.
 func (a *Assembler) Lacks() string {

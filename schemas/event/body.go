@@ -48,7 +48,7 @@ type Member struct {
 // Kind is the type of a member, and decides its place in an Event.
 type Kind uint8
 
-// The kinds. A body has at most one of the first three, at most one label, and at most one weight.
+// The kinds. A body has at most one of the first three, at most one label, at most one weight, and at most one name.
 const (
 	KindVector    Kind = iota + 1 // Event.Vector: dense or sparse
 	KindFeatures                  // Event.Vector: dense, sparse, or named features, which are hashed
@@ -59,6 +59,7 @@ const (
 	KindNumber                    // Event.Numbers: a number within bounds
 	KindCount                     // Event.Numbers: a whole number within bounds, written without fraction or exponent
 	KindChoice                    // Event.Numbers: a text of a list, stored as its position there
+	KindName                      // Event.Name: a text that no list has, clean as text.CleanName says
 )
 
 // Vector returns the member that becomes Event.Vector.
@@ -91,7 +92,7 @@ func (b Body) Validate() error {
 	if n := len(b.Members); n < 1 || n > MaxMembers {
 		errs = append(errs, fmt.Errorf("schemas: body %q: %d members, not from 1 to %d", b.Name, n, MaxMembers))
 	}
-	vectors, labels, weights := 0, 0, 0
+	vectors, labels, weights, named := 0, 0, 0, 0
 	var names []string
 	for _, m := range b.Members {
 		if fault := m.fault(names); fault != "" {
@@ -107,10 +108,12 @@ func (b Body) Validate() error {
 			labels++
 		case m.Kind == KindWeight:
 			weights++
+		case m.Kind == KindName:
+			named++
 		}
 	}
-	if max(vectors, labels, weights) > 1 {
-		errs = append(errs, fmt.Errorf("schemas: body %q: more than one vector, label or weight", b.Name))
+	if max(vectors, labels, weights, named) > 1 {
+		errs = append(errs, fmt.Errorf("schemas: body %q: more than one vector, label, weight or name", b.Name))
 	}
 	return errors.Join(errs...)
 }
@@ -123,7 +126,7 @@ func (m Member) fault(names []string) string {
 		return "a name has lower-case letters, digits and _, a letter first"
 	case m.Name == m.Also || slices.Contains(names, m.Name) || m.Also != "" && slices.Contains(names, m.Also):
 		return "a name is given twice"
-	case m.Kind < KindVector || m.Kind > KindChoice:
+	case m.Kind < KindVector || m.Kind > KindName:
 		return "no such kind"
 	case bounded && m.Kind != KindNumber && m.Kind != KindCount:
 		return "only numbers and counts have bounds"
@@ -148,7 +151,7 @@ func (m Member) defaultFault() string {
 		return ""
 	case !m.Optional:
 		return "a default is for a member that may be left out"
-	case !isFinite(d) || m.Kind.isVector():
+	case !isFinite(d) || m.Kind.isVector() || m.Kind == KindName:
 		return "a default is a finite number"
 	case m.Kind == KindClass && d != 1 && d != -1:
 		return "the default of a class is -1 or 1, or 0 for none"

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -27,7 +28,9 @@ func TestBodyRefuses(t *testing.T) {
 	f("given twice", number, Member{Name: "b", Also: "a", Kind: KindNumber})
 	f("given twice", Member{Name: "b", Also: "a", Kind: KindNumber}, number)
 	f("no such kind", Member{Name: "a"})
-	f("no such kind", Member{Name: "a", Kind: KindChoice + 1})
+	f("no such kind", Member{Name: "a", Kind: KindName + 1})
+	f("a default is a finite number", Member{Name: "a", Kind: KindName, Optional: true, Default: 1})
+	f("more than one", Member{Name: "a", Kind: KindName}, Member{Name: "b", Kind: KindName})
 	f("only numbers", Member{Name: "a", Kind: KindWeight, Most: 1})
 	f("the lower one", Member{Name: "a", Kind: KindNumber, Least: 1})
 	f("the lower one", Member{Name: "a", Kind: KindNumber, Least: math.NaN(), Most: 1})
@@ -126,5 +129,72 @@ func TestOpenChoices(t *testing.T) {
 	}
 	if schema := body.Members[0].typeSchema(); schema != `"type": "string", "examples": ["north", "south"]` {
 		t.Errorf("schema %s", schema)
+	}
+}
+
+// TestNamesAreClean checks that an event has the clean form of a name, in both ways of making events. A name that has
+// none must give its rule, without the name.
+func TestNamesAreClean(t *testing.T) {
+	c := Config{MaxBytes: 1000, Body: Body{Name: "search", Members: []Member{
+		{Name: "name", Kind: KindName}, {Name: "other", Kind: KindNumber, Optional: true},
+	}}}
+	d, err := NewJSONDecoder(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := NewAssembler(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"weather":           "weather",
+		"e\u0301\U0001f600": "\u00e9\U0001f600",
+		`{"name":"=1+1"}`:   `{"name":"=1+1"}`,
+		"":                  text.NameLength.String(),
+		"canary" + strings.Repeat("x", text.MaxNameBytes): text.NameLength.String(),
+		"canary\n":     text.UncleanName.String(),
+		"canary\u0378": text.UncleanName.String(),
+	} {
+		line, _ := json.Marshal(map[string]any{"name": name})
+		for _, decode := range []func(e *Event) text.Code{
+			func(e *Event) text.Code { return d.Decode(e, line) },
+			func(e *Event) text.Code {
+				a.Begin(e)
+				if code := a.Text(0, []byte(name)); code != text.OK {
+					return code
+				}
+				return a.End()
+			},
+		} {
+			e := Event{Name: []byte("of the event before")}
+			code := decode(&e)
+			got := string(e.Name)
+			if code != text.OK {
+				got = code.String()
+			}
+			if got != want {
+				t.Errorf("%+q: %+q, want %+q", name, got, want)
+			}
+		}
+		if code := d.Decode(&Event{}, line); code != text.OK {
+			problem := d.Problem(line, code)
+			if !strings.HasPrefix(problem, "name: "+want) || strings.Contains(problem, "canary") {
+				t.Errorf("%+q: %s", name, problem)
+			}
+		}
+		if code := d.Decode(&Event{}, []byte(`{"name":1}`)); code != text.WrongType {
+			t.Errorf("a number: %v", code)
+		}
+		if code := d.Decode(&Event{}, []byte(`{"other":1}`)); code != text.MissingMember {
+			t.Errorf("no name: %v", code)
+		}
+	}
+	if a.Begin(&Event{}); a.Text(1, []byte("x")) != text.WrongType || a.Number(0, 1) != text.WrongType {
+		t.Error("a name is a number, or a number is a text")
+	}
+	var e Event
+	line := []byte(`{"name":"\u00e9\u1ea1"}`)
+	if n := testing.AllocsPerRun(100, func() { d.Decode(&e, line) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

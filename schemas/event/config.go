@@ -49,9 +49,6 @@ type Decoder interface {
 	// dst is unspecified and the record is a null event.
 	Decode(dst *Event, value []byte) text.Code
 
-	// Labelled reports whether the last decoded event had a label.
-	Labelled() bool
-
 	// Problem explains the code that the last Decode returned for this value, for people who may read the input. It has
 	// the member, if a single member is at fault, the code, and a text that names members and rules.
 	Problem(value []byte, code text.Code) string

@@ -15,7 +15,8 @@
 //   - Features may also be an object of named features (numbers, strings, true, false), hashed as FeatureConfig says. There
 //     is no ambiguity with the sparse form: a named feature cannot be an array. So {"indices": 3} is one named feature.
 //   - A class is −1, 0, 1, false or true (0 and false mean −1), a target any number, a weight any number ≥ 0. Numbers and
-//     counts lie within their member's bounds, a choice is a text of its member's list.
+//     counts lie within their member's bounds, a choice is a text of its member's list. A name is a text that no list has;
+//     the event has its clean form, as text.CleanName says.
 //
 // A document with several faults gets the Code of the first one found. The format does not define which fault that is,
 // only that the document is invalid.

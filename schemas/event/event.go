@@ -16,6 +16,7 @@ type Event struct {
 	Label   float64   // −1 or 1 for two classes; any finite number for a real label; 0 if the event has no label
 	Weight  float64   // ≥ 0, finite; 1 if the record has none
 	Numbers []float64 // the body's numbers, counts and choices, in the body's order; nil if it has none
+	Name    []byte    // clean, not empty; nil if the event has none
 }
 
 // Vector is dense, with a value for each position, or sparse: then Indices holds the position of each value, in [0,
@@ -38,6 +39,7 @@ type JSONDecoder struct {
 	hasher    *hasher // hashes named features; also holds the entries of sparse vectors
 	values    []float64
 	further   []float64 // memory of Event.Numbers
+	named     []byte    // memory of Event.Name
 	names     text.NameSet
 	arena     []byte // unescaped text of strings
 
@@ -134,9 +136,6 @@ func (d *JSONDecoder) add(i int, m Member) {
 		d.need |= 1 << i
 	}
 }
-
-// Labelled reports whether the last decoded event had a label.
-func (d *JSONDecoder) Labelled() bool { return d.present&d.label != 0 }
 
 // Member returns the name of the top-level member that broke the rule of the last Decode, or that is missing. It is ""
 // if no single member is at fault.
@@ -297,6 +296,11 @@ func (d *JSONDecoder) member(dst *Event, b []byte, i int) (next int, code text.C
 		d.further[m.place], next, code = m.count(b, i)
 	case KindChoice:
 		d.further[m.place], next, code = d.choice(m, b, i)
+	case KindName:
+		var s []byte
+		if s, next, code = d.string(b, i); code == text.OK {
+			dst.Name, code = d.clean(s)
+		}
 	}
 	return next, code
 }

@@ -212,7 +212,7 @@ func (k Kind) form() string {
 		return "-1, 0, 1, false or true"
 	case KindCount:
 		return "a whole number"
-	case KindChoice:
+	case KindChoice, KindName:
 		return "a text"
 	default:
 		return "a number"

@@ -45,15 +45,27 @@ func (m *field) count(b []byte, i int) (f float64, next int, code text.Code) {
 // choice reads a text of the member's list at b[i], and returns its position there. If the list is open, it returns −1
 // for any other text.
 func (d *JSONDecoder) choice(m *field, b []byte, i int) (place float64, next int, code text.Code) {
-	if i == len(b) || b[i] != '"' {
-		return 0, i, text.Unexpected(b, i, 2, text.WrongType)
-	}
-	var s []byte
-	if s, next, d.arena, code = text.ReadString(b, i, d.arena); code != text.OK {
+	s, next, code := d.string(b, i)
+	if code != text.OK {
 		return 0, next, code
 	}
 	place, code = m.chosen(s)
 	return place, next, code
+}
+
+// string reads a text at b[i].
+func (d *JSONDecoder) string(b []byte, i int) (s []byte, next int, code text.Code) {
+	if i == len(b) || b[i] != '"' {
+		return nil, i, text.Unexpected(b, i, 2, text.WrongType)
+	}
+	s, next, d.arena, code = text.ReadString(b, i, d.arena)
+	return s, next, code
+}
+
+// clean returns the clean form of a name, in memory of the decoder.
+func (d *JSONDecoder) clean(s []byte) (name []byte, code text.Code) {
+	d.named, code = text.CleanName(d.named, s)
+	return d.named, code
 }
 
 // chosen finds a text in the member's list.

@@ -125,6 +125,8 @@ func (m Member) typeSchema() string {
 			return `"type": "string", "examples": [` + strings.Join(choices, ", ") + `]`
 		}
 		return `"enum": [` + strings.Join(choices, ", ") + `]`
+	case KindName:
+		return `"type": "string", "minLength": 1`
 	default:
 		return `"type": "number"`
 	}
@@ -145,7 +147,7 @@ func (m Member) Bounds() (least, most float64, bounded bool) {
 func (m Member) defaultSchema() (s string, some bool) {
 	least, most, bounded := m.Bounds()
 	switch {
-	case !m.Optional || m.Kind.isVector() || m.Kind.isLabel() && m.Default == 0:
+	case !m.Optional || m.Kind.isVector() || m.Kind == KindName || m.Kind.isLabel() && m.Default == 0:
 		return "", false
 	case m.Kind == KindChoice && m.Default >= 0:
 		return text.Quote(m.Choices[int(m.Default)]), true

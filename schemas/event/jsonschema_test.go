@@ -148,6 +148,7 @@ func TestSchemaOfABody(t *testing.T) {
 		{Name: "cost", Also: "price", Kind: KindTarget},
 		{Name: "brought", Kind: KindNumber, Optional: true, Default: -math.MaxFloat64},
 		{Name: "weight", Kind: KindWeight},
+		{Name: "word", Kind: KindName, Optional: true},
 	}}))
 	const want = `{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -164,7 +165,8 @@ func TestSchemaOfABody(t *testing.T) {
     "cost": { "type": "number" },
     "price": { "type": "number" },
     "brought": { "type": "number" },
-    "weight": { "type": "number", "minimum": 0 }
+    "weight": { "type": "number", "minimum": 0 },
+    "word": { "type": "string", "minLength": 1 }
   },
   "required": ["weight"],
   "allOf": [{ "not": { "required": ["reward", "gain"] } }, { "not": { "required": ["tries", "pulls"] } }, ` +

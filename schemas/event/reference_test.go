@@ -100,6 +100,13 @@ func referenceMember(e *Event, c Config, m Member, n node, found bool, bad fault
 		}
 	case KindNumber, KindCount, KindChoice:
 		e.Numbers = append(e.Numbers, number(func() float64 { return referenceFurther(m, n, bad) }))
+	case KindName:
+		if bad.check(n, "s", text.WrongType); found && n.kind == 's' {
+			var code text.Code
+			if e.Name, code = text.CleanName(nil, []byte(n.text)); code != text.OK {
+				bad[code] = true
+			}
+		}
 	}
 }
 

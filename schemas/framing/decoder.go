@@ -74,9 +74,6 @@ func (d *decoder) Decode(dst *event.Event, record []byte) text.Code {
 	return d.inner.Decode(dst, event)
 }
 
-// Labelled implements event.Decoder.
-func (d *decoder) Labelled() bool { return d.inside && d.inner.Labelled() }
-
 // Problem implements event.Decoder.
 func (d *decoder) Problem(record []byte, code text.Code) string {
 	if d.inside {

@@ -59,9 +59,6 @@ func (d *Decoder) At(partition int32, offset int64) {
 	}
 }
 
-// Labelled reports whether the last decoded event had a label.
-func (d *Decoder) Labelled() bool { return d.events.Labelled() }
-
 // Decode turns the value of a record into dst. With any code except OK, dst is unspecified and the record is a null
 // event.
 func (d *Decoder) Decode(dst *event.Event, record []byte) text.Code {

@@ -45,7 +45,7 @@ type target struct {
 
 	coordinate int  // index of the coordinate
 	beyond     bool // the target is the element after the last one, which must be absent
-	choice     bool
+	choice     bool // the target is a choice or a name, so values become texts
 	class      bool // the target is a class, so true and false stay as they are
 	optional   bool
 }
@@ -218,6 +218,8 @@ func (b *builder) member(item *Item) {
 		if item.Constant.Kind == Text && !m.Open && !slices.Contains(m.Choices, string(item.Constant.Text)) {
 			b.add(item.place, "the constant is not one of %s of the member %s", strings.Join(m.Choices, ", "), m.Name)
 		}
+	case m.Kind == event.KindName:
+		t.choice = true
 	case item.As == AsText || item.Constant.Kind == Text:
 		b.add(item.place, "%s is a number, not a text", m.Name)
 	case t.as == AsIs:

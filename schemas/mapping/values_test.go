@@ -15,6 +15,8 @@ var tripBody = event.Body{Name: "trip", Members: []event.Member{
 	{Name: "rate", Kind: event.KindChoice, Choices: []string{"0.1", "true", "UA"}, Optional: true},
 }}
 
+var wordBody = event.Body{Name: "word", Members: []event.Member{{Name: "name", Kind: event.KindName}}}
+
 // canary is a text in each record of canaries. It must not occur in any message.
 const canary = "canary"
 
@@ -36,6 +38,8 @@ var canaries = []struct {
 	{tripBody, `{"members":["v=/l"]}`, `{"l":[1,"canary"]}`, text.UnreadableValue},
 	{tripBody, `{"members":["v=/l"]}`, `{"l":[1,2,null],"x":"canary"}`, text.WrongDimension},
 	{tripBody, `{"members":["v=/l"],"where":"x=1"}`, `{"x":"canary"}`, text.Filtered},
+	{wordBody, `{"members":["name=w"]}`, `{"w":"canary\u0000"}`, text.UncleanName},
+	{wordBody, `{"members":["name=w"]}`, `{"w":"canary` + strings.Repeat("x", text.MaxNameBytes) + `"}`, text.NameLength},
 	{lossBody, `{"features":["f:bool"],"label":"l"}`, `{"f":"1","l":1,"x":"canary"}`, text.UnreadableValue},
 	{lossBody, `{"features":["f:bool"],"label":"l"}`, `{"f":"canary","l":1}`, text.UnreadableValue},
 	{lossBody, `{"features":["f:hour"],"label":"l"}`, `{"f":"canary","l":1}`, text.UnreadableValue},
@@ -128,5 +132,24 @@ func TestTimesAreNotCompared(t *testing.T) {
 		if code := d.Decode(&e, []byte("{}")); code != want || code == text.OK && e.Label != 1 {
 			t.Errorf("%s: %s, label %v", label, code, e.Label)
 		}
+	}
+}
+
+// TestNamesAreTextsOfAnyValue checks that a mapping makes a name of a text, a number or a truth value, and of a
+// constant.
+func TestNamesAreTextsOfAnyValue(t *testing.T) {
+	for record, want := range map[string]string{
+		`{"w":"e\u0301"}`: "\u00e9", `{"w":404}`: "404", `{"w":0.5}`: "0.5", `{"w":true}`: "true",
+	} {
+		var e event.Event
+		d := newDecoder(t, `{"members":["name=w"]}`, config(wordBody))
+		if code := d.Decode(&e, []byte(record)); code != text.OK || string(e.Name) != want {
+			t.Errorf("%s: %v, %+q", record, code, e.Name)
+		}
+	}
+	var e event.Event
+	d := newDecoder(t, `{"members":[{"name":"name","constant":"all"}]}`, config(wordBody))
+	if code := d.Decode(&e, []byte(`{}`)); code != text.OK || string(e.Name) != "all" {
+		t.Errorf("a constant: %v, %+q", code, e.Name)
 	}
 }

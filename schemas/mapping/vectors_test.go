@@ -56,7 +56,7 @@ func TestVectorsOfRawRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}
-		whole, err := m.Opener(JSON(event.UnknownIsFree))(c) // also reads label and members, as `oriel features` does
+		whole, err := m.Opener(JSON(event.UnknownIsFree))(c) // also reads label and members
 		if err != nil {
 			t.Fatalf("%s: %v", cases[i].Map, err)
 		}

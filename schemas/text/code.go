@@ -43,6 +43,9 @@ const (
 	UnknownSchema
 	Malformed
 	Unresolved
+	TooMany
+	NameLength
+	UncleanName
 )
 
 var codes = [...]struct{ name, rule string }{
@@ -82,6 +85,9 @@ var codes = [...]struct{ name, rule string }{
 	UnknownSchema:      {"unknown_schema", "a record names a schema that was frozen before it (ORIEL_SCHEMA_IDS, `oriel schema pull`), and its message type"},
 	Malformed:          {"malformed", "a record follows its schema from the first byte to the last"},
 	Unresolved:         {"unresolved", "each record type and symbol is in the reader's schema, by its name or an alias, or the enum has a default"},
+	TooMany:            {"too_many", "a user has at most ORIEL_USER_EVENTS records in a period of ORIEL_USER_PERIOD"},
+	NameLength:         {"name_length", "a name has 1 to 256 bytes of UTF-8 in Unicode's normal form C"},
+	UncleanName:        {"unclean_name", "a name is UTF-8 of characters of Unicode 15.0, none of which controls text"},
 }
 
 // String returns the reason code: lower case, words joined by underscores.

@@ -12,7 +12,7 @@ var storedCodes = []string{
 	"conflicting_members", "number_overflow", "wrong_dimension", "index_range", "duplicate_index", "too_many_names",
 	"label_range", "weight_range", "relative_range", "feature_overflow", "no_user", "too_soon", "number_range",
 	"count_range", "unknown_choice", "filtered", "unreadable_value", "unknown_framing", "unknown_schema", "malformed",
-	"unresolved",
+	"unresolved", "too_many", "name_length", "unclean_name",
 }
 
 func TestStatusesAreStoredNumbers(t *testing.T) {
@@ -43,13 +43,13 @@ func TestStatusesAreStoredNumbers(t *testing.T) {
 
 func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
 	seen := map[string]bool{}
-	for c := OK; c <= Unresolved; c++ {
+	for c := OK; c <= UncleanName; c++ {
 		if c.String() == "" || c.Rule() == "" || seen[c.String()] || seen[c.Rule()] {
 			t.Errorf("code %d: %q, %q", c, c.String(), c.Rule())
 		}
 		seen[c.String()], seen[c.Rule()] = true, true
 	}
-	if reflect.TypeOf(codes).Len() != int(Unresolved)+1 {
+	if reflect.TypeOf(codes).Len() != int(UncleanName)+1 {
 		t.Error("the last code has changed: the loop above misses some")
 	}
 }

@@ -76,3 +76,33 @@ func (l *Lines) Next() (Line, error) {
 		return line, nil
 	}
 }
+
+// Answer writes an answer to each line before it waits for the next line. It returns how many lines there were, and to
+// how many of them answer reports a problem.
+func (l *Lines) Answer(
+	out io.Writer, answer func(dst []byte, line Line) (answered []byte, ok bool),
+) (total, bad int, err error) {
+	w := bufio.NewWriter(out)
+	var answered []byte
+	for ; ; total++ {
+		if !l.Ready() {
+			if err := w.Flush(); err != nil {
+				return total, bad, err
+			}
+		}
+		line, err := l.Next()
+		if errors.Is(err, io.EOF) {
+			return total, bad, nil
+		}
+		if err != nil {
+			return total, bad, err
+		}
+		var ok bool
+		if answered, ok = answer(answered[:0], line); !ok {
+			bad++
+		}
+		if _, err := w.Write(append(answered, '\n')); err != nil {
+			return total, bad, err
+		}
+	}
+}

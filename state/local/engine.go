@@ -9,8 +9,10 @@ import (
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/state"
+	"oriel/state/frame"
 )
 
 // database is what a Store needs of Pebble. It has none of Pebble's types, because a package that imports a struct with
@@ -79,13 +81,13 @@ func (e engine) load(partition int32) ([]state.Record, error) {
 		end := len(value) - checksumSize
 		if end < 0 || valueChecksum(key, value[:end]) != binary.LittleEndian.Uint32(value[end:]) {
 			_ = it.Close() // closing after a read error adds nothing to report
-			return nil, fmt.Errorf("%w: stored value of partition %d does not match its checksum", state.ErrCorrupt, partition)
+			return nil, fmt.Errorf("%w: stored value of partition %d does not match its checksum", frame.ErrCorrupt, partition)
 		}
 		records = append(records, state.Record{Key: slices.Clone(key[prefixSize:]), Value: slices.Clone(value[:end])})
 	}
 	if err := it.Close(); err != nil {
 		if pebble.IsCorruptionError(err) {
-			return nil, fmt.Errorf("%w: stored block of partition %d does not match its checksum", state.ErrCorrupt, partition)
+			return nil, fmt.Errorf("%w: stored block of partition %d does not match its checksum", frame.ErrCorrupt, partition)
 		}
 		return nil, own("read", err)
 	}
@@ -100,6 +102,12 @@ func (e engine) write(partition int32, records []state.Record, drop bool) error 
 		}
 	}
 	for _, r := range records {
+		if r.Value == nil {
+			if err := b.Delete(append(prefix(partition), r.Key...), nil); err != nil {
+				return own("write", err)
+			}
+			continue
+		}
 		op := b.SetDeferred(prefixSize+len(r.Key), len(r.Value)+checksumSize)
 		copy(op.Key, prefix(partition))
 		copy(op.Key[prefixSize:], r.Key)
@@ -138,4 +146,43 @@ func own(doing string, err error) error {
 		return fmt.Errorf("%w: cannot %s: %w", state.ErrFailed, doing, number)
 	}
 	return fmt.Errorf("%w: cannot %s", state.ErrFailed, doing)
+}
+
+// pebbleOptions returns options for a small copy that is often overwritten.
+func pebbleOptions(disk vfs.FS) *pebble.Options {
+	o := &pebble.Options{
+		FS:     disk,
+		Logger: quiet{},
+		// By default a damaged block ends the process, even if the reader gets the error and can handle it.
+		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
+		// The format is fixed, so that a new version of the library does not change the files by itself.
+		FormatMajorVersion: pebble.FormatTableFormatV6,
+		// The same few keys are written again and again. A larger table overwrites old values in memory; a smaller one
+		// would write them to disk. Many values of MaxValue bytes fit in it.
+		MemTableSize: 16 << 20,
+		// Values are read once, at the start of a partition; the cache is for compactions.
+		CacheSize: 8 << 20,
+	}
+	// Sealed values do not compress. Pebble has two implementations of zstd, chosen by the build: with cgo a C library,
+	// without cgo one in Go. Without compression both builds write the same files.
+	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionNone })
+	return o
+}
+
+// quiet discards Pebble's log messages. By default they go to standard error, and their texts quote keys.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+
+// Fatalf must not return. Pebble calls it if a file is missing or cannot be written; an open store hides failed writes
+// from Pebble. In Open the panic becomes ErrFailed. In a goroutine of Pebble it ends the process. This loses no data,
+// and there is no better way.
+func (quiet) Fatalf(string, ...any) { panic(fatal{}) }
+
+type fatal struct{}
+
+// Error returns the text that a process prints when this panic ends it.
+func (fatal) Error() string {
+	return "FATAL: state: the local store cannot be written; check the disk, then start again: the changelog has everything"
 }

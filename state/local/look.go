@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/state"
+	"oriel/state/frame"
 )
 
 // Found describes the store that Look finds in a directory.
@@ -121,7 +122,7 @@ func (c Copy) Load(partition int32) (records []state.Record, err error) {
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	db, err := o.openReadOnly(files)
 	if err != nil {
-		return nil, fmt.Errorf("%w: store in directory %s", state.ErrCorrupt, dir)
+		return nil, fmt.Errorf("%w: store in directory %s", frame.ErrCorrupt, dir)
 	}
 	records, err = engine{db, newDisk(o.FS, func() {})}.load(partition)
 	return records, errors.Join(err, closePebble(db))

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/state"
+	"oriel/state/frame"
 )
 
 // files lists everything below a directory with mode, size and time, except the times of lock files.
@@ -83,7 +84,7 @@ func TestLookChangesNothing(t *testing.T) {
 	look(other, true, true, nil)
 	closeStore(t, store)
 	look(own, true, false, nil)
-	look(other, true, false, state.ErrForeign)
+	look(other, true, false, frame.ErrForeign)
 	manifests, err := filepath.Glob(filepath.Join(dir, storeName, "MANIFEST-*"))
 	if err != nil || len(manifests) == 0 {
 		t.Fatalf("manifests %v: %v", manifests, err)

@@ -15,6 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/state"
+	"oriel/state/frame"
+	"oriel/state/keys"
 )
 
 // filled makes a directory with a table, a log and a manifest, none of them empty.
@@ -210,7 +212,7 @@ func TestSealedRecordsLeaveNoClearTextOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := state.NewNameKey().Key(state.KindState, stream)
+	key := keys.NewNameKey().Key(frame.KindState, stream)
 	sealed := s.Seal(nil, state.Position{Next: 5, Step: 4, Semantics: 1}, []byte(canary))
 	if err := store.Follow(0, []state.Record{{Key: key, Value: sealed}}); err != nil {
 		t.Fatal(err)

@@ -24,9 +24,10 @@ type Store struct {
 // that the records are the newest.
 func (s *Store) Load(partition int32) ([]state.Record, error) { return s.db.load(partition) }
 
-// Follow writes records, replacing those of equal key, all or none. It must come AFTER the commit of the transaction
-// that contains them. While the disk is full it waits, until there is space or StopWaiting is called. After ErrFailed
-// the process may continue without a local copy, or restart, because the changelog has everything.
+// Follow writes records, replacing those of equal key, all or none; a nil value deletes the record. It must come AFTER
+// the commit of the transaction that contains them. While the disk is full it waits, until there is space or
+// StopWaiting is called. After ErrFailed the process may continue without a local copy, or restart, because the
+// changelog has everything.
 func (s *Store) Follow(partition int32, records []state.Record) error {
 	return s.db.write(partition, records, false)
 }

@@ -14,6 +14,7 @@ import (
 
 	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 	"oriel/state"
+	"oriel/state/frame"
 )
 
 func testIdentity() state.Identity {
@@ -66,6 +67,9 @@ func TestStoreFollowsReplacesAndReopens(t *testing.T) {
 	for _, err := range []error{
 		s.Follow(0, rec("b", "1", "a", "1")), s.Follow(1, rec("a", "other")), s.Follow(1<<31-1, rec("a", "last")),
 		s.Follow(0, rec("b", "2")), s.Follow(0, nil), s.Follow(0, rec("\xff\xff\xff\xff\xff", "")),
+		s.Follow(0, rec("gone", "1", "back", "1")), s.Follow(1, []state.Record{{Key: []byte("b")}}),
+		s.Follow(0, append(rec("back", "2"), state.Record{Key: []byte("gone")}, state.Record{Key: []byte("never")})),
+		s.Follow(0, []state.Record{{Key: []byte("back")}}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +123,7 @@ func TestAFlippedValueIsFound(t *testing.T) {
 		if err := pebbleOf(s).Set(key, b, pebble.NoSync); err != nil {
 			t.Fatal(err)
 		}
-		if records, err := s.Load(0); !errors.Is(err, state.ErrCorrupt) || records != nil {
+		if records, err := s.Load(0); !errors.Is(err, frame.ErrCorrupt) || records != nil {
 			t.Errorf("value %x: %v", b, err)
 		}
 	}
@@ -162,7 +166,7 @@ func TestIdentityOfAStore(t *testing.T) {
 		id := testIdentity()
 		c.change(&id)
 		s, err := Options{FS: disk}.Open("data", id)
-		if s != nil || !errors.Is(err, state.ErrForeign) || !strings.Contains(err.Error(), c.text) ||
+		if s != nil || !errors.Is(err, frame.ErrForeign) || !strings.Contains(err.Error(), c.text) ||
 			!strings.Contains(err.Error(), "directory data") {
 			t.Errorf("other %s: %v", name, err)
 		}

@@ -1,19 +1,13 @@
 package users
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"fmt"
-	"hash"
 	"iter"
 	"math/bits"
 )
 
 // MaxRemembered bounds B·s, so that a state has at most 3 MiB, below the largest record of changelogs.
 const MaxRemembered = 1 << 17
-
-// ID is the hash by which Oriel remembers a user.
-type ID [16]byte
 
 // entry is the last accepted event of a user.
 type entry struct {
@@ -26,11 +20,9 @@ type entry struct {
 // Invariant: remembered has one entry for each user accepted in the last s steps, in order of acceptance, and last has
 // the step of each.
 type Limiter struct {
-	separation uint64
-	key        [32]byte
-	mac        hash.Hash
-	sum        []byte
+	Hasher
 
+	separation uint64
 	remembered []entry // ring buffer of capacity B·s
 	first, len int
 	last       map[ID]uint64
@@ -56,22 +48,6 @@ func New(separation, batch uint64, key [32]byte) (*Limiter, error) {
 	l := &Limiter{separation: separation, remembered: make([]entry, separation*batch), last: map[ID]uint64{}}
 	l.rekey(key)
 	return l, nil
-}
-
-func (l *Limiter) rekey(key [32]byte) {
-	l.key, l.mac = key, hmac.New(sha256.New, key[:])
-}
-
-var domain = []byte("oriel user")
-
-// ID returns HMAC-SHA-256(key, "oriel user" ‖ user), first 128 bits.
-func (l *Limiter) ID(user []byte) (id ID) {
-	l.mac.Reset()
-	l.mac.Write(domain)
-	l.mac.Write(user)
-	l.sum = l.mac.Sum(l.sum[:0])
-	copy(id[:], l.sum)
-	return id
 }
 
 // Forget drops the users whose last accepted event is s or more steps before step, and calls dropped for each.

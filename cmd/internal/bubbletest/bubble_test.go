@@ -27,8 +27,16 @@ func newBubble(
 	t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (streams.Model, error),
 ) bubble {
 	t.Helper()
+	return newBubbleOf(t, partitions, nil, more, model)
+}
+
+// newBubbleOf returns a deployment with its topics; input has settings of the input.
+func newBubbleOf(
+	t *testing.T, partitions int, input, more map[string]string, model func(settings.Settings) (streams.Model, error),
+) bubble {
+	t.Helper()
 	d := bubble{servicetest.NewBubble(t, simtest.New(t), more, model)}
-	d.Create(partitions, nil)
+	d.Create(partitions, input)
 	return d
 }
 

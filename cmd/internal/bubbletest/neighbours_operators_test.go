@@ -36,8 +36,8 @@ func (m silent) Open(dst []operators.Decision) []operators.Decision {
 	return m.silence(m.Machine.Open(dst), len(dst))
 }
 
-func (m silent) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	return m.silence(m.Machine.Add(dst, r), len(dst))
+func (m silent) Close(dst []operators.Decision) []operators.Decision {
+	return m.silence(m.Machine.Close(dst), len(dst))
 }
 
 // silence clears the released numbers and texts of the decisions from index `from` on. It replaces the slices of a

@@ -3,6 +3,7 @@ package decisiontest
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -16,8 +17,12 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/schemas/decision"
+	"oriel/schemas/text"
+	"oriel/state"
 )
 
 // Case is a file of events and a mechanism that decides on them.
@@ -33,13 +38,14 @@ func Cases(t *testing.T) (cases []Case) {
 	t.Helper()
 	for _, events := range Inputs {
 		for _, mechanism := range append(mechanisms.Names(), mechanisms.ExponentialMechanism) {
-			only := onlyUnder[events.Name]
+			only := events.Only
 			if only != "" && mechanism != only {
 				continue
 			}
-			if only == "" && (mechanism == mechanisms.ExponentialMechanism ||
+			facts, _ := mechanisms.FactsOf(mechanism)
+			if only == "" && (mechanism == mechanisms.ExponentialMechanism || facts.Discrete() ||
 				strings.HasPrefix(mechanism, "once-") != (events.Name == "logistic-ogd")) {
-				continue // mechanisms of draws need a rule that draws; per-step mechanisms need the update ogd
+				continue // mechanisms of draws need a rule that draws; per-step mechanisms need the update ogd, or distances in ℓ1
 			}
 			cases = append(cases, Case{events.Name, mechanism, Load(t, Env(mechanism, events.Env)...)})
 		}
@@ -77,6 +83,9 @@ func Model(t *testing.T, s settings.Settings) streams.Model {
 // Replay returns the decisions as `oriel replay --events` writes them.
 func Replay(t *testing.T, m streams.Model, o replay.Options, events []byte) []byte {
 	t.Helper()
+	if !m.Clock.Counts() {
+		return replayByClock(t, m, o, events)
+	}
 	stream, err := replay.Open(m, o)
 	if err != nil {
 		t.Fatal(err)
@@ -209,4 +218,82 @@ func Densely(learner streams.Opener) streams.Opener { return densely{learner} }
 
 func (d densely) Operator() operators.Operator {
 	return struct{ operators.Operator }{d.Opener.Operator()}
+}
+
+// The clock of golden cases: a line is a record of one slot, and the next line is a few seconds later.
+const (
+	firstSecond = 1_777_777_200
+	apart       = 5
+)
+
+// replayByClock is Replay for steps by the clock, which a file of events without times cannot replay.
+func replayByClock(t *testing.T, m streams.Model, o replay.Options, events []byte) (out []byte) {
+	t.Helper()
+	m.First = firstSecond
+	stream, err := replay.Open(m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := streams.Walk{
+		Stream: stream, Taken: func(*records.Record, int64, text.Code) {},
+		Decided: func(_ uint8, _, line []byte) {
+			if out, err = decision.AppendLine(out, line); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, '\n')
+		},
+		Position: state.Position{
+			LeaderEpoch: -1, Step: stream.Base(), Order: &state.Ordered{Clock: true, Slot: firstSecond, LeaderEpoch: -1},
+		},
+	}
+	walk.Start()
+	for line, err := range text.NewLines(bytes.NewReader(events), 1<<20).All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		slot := int64(firstSecond + apart*line.Number)
+		b := fetch.Batch{From: line.Number, Next: line.Number + 1}
+		b.Records = []records.Record{replay.RecordOf(m, line, o.Separator)}
+		b.Order = &fetch.Order{Record: line.Number, Slot: slot, Closes: slot + apart - 1, End: b.Next, Done: &fetch.Done{
+			Slot: slot + apart, Parts: []fetch.Reach{{Partition: 0, End: b.Next}},
+		}}
+		if err := walk.Take(&b, func() int64 { return streams.Untaken }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// Input is the events of a golden case, and the settings of their replay without the prefix ORIEL_.
+type Input struct {
+	Name string
+	Only string // the mechanism, if the case needs a particular one
+	Env  []string
+}
+
+// Inputs lists the golden cases. Their files of events were generated once and must never change. They contain every
+// form of an event, and about every eleventh line is malformed.
+var Inputs = inputs()
+
+//go:embed testdata/cases.txt
+var caseLines string
+
+func inputs() (all []Input) {
+	for line := range strings.Lines(caseLines) {
+		switch words := strings.Fields(line); {
+		case len(words) == 0 || words[0] == "#":
+		case line[0] == '\t':
+			last := &all[len(all)-1]
+			last.Env = append(last.Env, words...)
+		default:
+			all = append(all, Input{Name: words[0], Only: strings.Join(words[1:], "")})
+		}
+	}
+	return all
+}
+
+// Plays reports whether the case's records name actions in their keys.
+func (c Case) Plays() bool {
+	kind, _, _ := strings.Cut(c.Events, "-")
+	return slices.Contains([]string{"plays", "contexts", "worths"}, kind)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/flights"
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/plan/decisions"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
@@ -50,17 +50,17 @@ func (r row) settings() (settings.Settings, error) {
 		fmt.Sprintf("ORIEL_DIMENSION=%d", flights.Dimension),
 		"ORIEL_MECHANISM=" + r.mechanism, fmt.Sprintf("ORIEL_EPSILON=%g", r.epsilon), "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
 	}, r.length...)
-	with := func(advice plan.Advice) (settings.Settings, error) {
+	with := func(advice decisions.Advice) (settings.Settings, error) {
 		return settings.Load(append(lines, fmt.Sprintf("ORIEL_START_REGULARIZER=%g", float64(advice.StartRegularizer)),
 			fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%g", float64(advice.StrongConvexity))), settings.Events, settings.Operator)
 	}
-	s, err := with(plan.Advice{StrongConvexity: 1})
+	s, err := with(decisions.Advice{StrongConvexity: 1})
 	if err != nil {
 		return s, err
 	}
 	learner := s.Learner()
 	mechanism, operator := learner.Mechanism(), learner.Operator()
-	advice, ok, err := plan.Advise(mechanism, operator, nil)
+	advice, ok, err := decisions.Advise(mechanism, operator, nil)
 	if err != nil || !ok {
 		return s, errors.Join(err, errors.New("no advice for the demo"))
 	}
@@ -69,9 +69,8 @@ func (r row) settings() (settings.Settings, error) {
 
 // Options are the flags of `oriel demo`, and how it shows progress.
 type Options struct {
-	Keep bool   // keep the broker, and a service with its page, running until ctx is cancelled
+	Keep bool   // keep the broker running until ctx is cancelled
 	Seed uint64 // seed of the noise
-	Out  string // folder for the picture; created if it does not exist
 	Bar  func(total int64, what string) Bar
 }
 
@@ -109,22 +108,15 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 		if err != nil {
 			return err
 		}
-		took, err := serve(ctx, client, s, dir, len(all), o)
-		if err != nil {
+		if err := serve(ctx, client, s, dir, len(all), o); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		t.rows = append(t.rows, s)
-		t.rates = append(t.rates, float64(len(all))/took.Seconds())
 	}
 	if t.numbers, err = privateNumbers(ctx, client, dir, streams.streams, o); err != nil {
 		return err
 	}
-	found, err := experiments(ctx, client, dir, streams.streams[0], o)
-	if err != nil {
-		return err
-	}
-	t.numbers += found
-	if err := t.print(ctx, out, client, o.Out); err != nil {
+	if err := t.print(ctx, out, client); err != nil {
 		return err
 	}
 	if o.Keep {
@@ -132,21 +124,15 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 		if err != nil {
 			return err
 		}
-		page, wait, err := live(ctx, client, broker.Addr(), dir, streams.streams)
-		if err != nil {
-			return err
-		}
 		fmt.Fprintf(out, "\nThe broker runs at %s until you press Ctrl-C. In another terminal:\n", broker.Addr())
 		for _, command := range commands(self, broker.Addr(), t.rows[0].Deployment().Decisions) {
 			fmt.Fprintln(out, " ", command)
 		}
-		fmt.Fprintf(out, "Flights go on, and a service counts them. By the minute:\n  ORIEL_BROKERS=%s %s numbers "+
-			"--topic live.decisions --every 1m --by none --last 10m\n", broker.Addr(), quoted(self))
-		fmt.Fprintf(out, "Look at it in a browser:\n  %s\n", page)
-		return wait()
+		<-ctx.Done()
+		return nil
 	}
 	fmt.Fprintln(out, "\n"+
-		"The broker is gone with this process; `oriel demo --keep` leaves it running for a page in the browser, tail and kcat.")
+		"The broker is gone with this process; `oriel demo --keep` leaves it running for tail and kcat.")
 	return nil
 }
 

@@ -24,9 +24,9 @@ const (
 )
 
 // arrivalLines are the settings of a deployment that publishes the mean delay by airline, for life.
-func arrivalLines(name string) []string {
+func arrivalLines() []string {
 	return []string{
-		"ORIEL_NAME=" + name, "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_STREAM=partition",
+		"ORIEL_NAME=delays", "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_STREAM=partition",
 		"ORIEL_START=earliest", "ORIEL_ALLOW_SINGLE_REPLICA=true",
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=" + strings.Join(flights.Carriers, "|"),
 		fmt.Sprintf("ORIEL_VALUE=delay=%g:%g", earliest, latest), "ORIEL_STATISTICS=mean,count", "ORIEL_MECHANISM=blt",
@@ -48,7 +48,7 @@ func privateNumbers(
 	if err := sendFlights(ctx, client, arrivalsTopic, streams, appendArrival, o.Bar); err != nil {
 		return "", err
 	}
-	s, err := settings.Load(arrivalLines("delays"), settings.Events, settings.Operator)
+	s, err := settings.Load(arrivalLines(), settings.Events, settings.Operator)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +56,7 @@ func privateNumbers(
 	for _, stream := range streams {
 		due += len(stream) / arrivalsOf
 	}
-	if _, err := serve(ctx, client, s, dir, due, o); err != nil {
+	if err := serve(ctx, client, s, dir, due, o); err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
 	learner := s.Learner()
@@ -115,37 +115,26 @@ func arrivalMeans(stream []flights.Flight) []float64 {
 
 // lastDecision reads a partition of decisions, and returns the newest.
 func lastDecision(ctx context.Context, client *kafka.Client, topic string, p int32) (d decision.Decision, err error) {
-	err = eachDecision(ctx, client, topic, p, func(line []byte) (err error) {
-		d, err = decision.Parse(line)
-		return err
-	})
-	if err == nil && d.Step == 0 {
-		err = fmt.Errorf("%s partition %d: no decision", topic, p)
-	}
-	return d, err
-}
-
-// eachDecision reads a partition of decisions in order.
-func eachDecision(
-	ctx context.Context, client *kafka.Client, topic string, p int32, take func(line []byte) error,
-) error {
 	bounds, err := topics.ReadableEnd(ctx, client, topic, p)
 	if err != nil {
-		return err
+		return d, err
 	}
 	reader := fetch.NewReader(client, topic, p, bounds.Start, fetch.Options{MaxBytes: 1 << 20})
 	for next := bounds.Start; next < bounds.Stable; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
-			return err
+			return d, err
 		}
 		for _, r := range batch.Records {
-			if err := take(r.Value); err != nil {
-				return err
+			if d, err = decision.Parse(r.Value); err != nil {
+				return d, err
 			}
 		}
 		next = batch.Next
 		batch.Release()
 	}
-	return nil
+	if d.Step == 0 {
+		err = fmt.Errorf("%s partition %d: no decision", topic, p)
+	}
+	return d, err
 }

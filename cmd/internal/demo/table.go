@@ -1,14 +1,10 @@
 package demo
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"oriel/cmd/internal/eval"
@@ -60,10 +56,8 @@ func (d airports) Each(_ context.Context, f func(eval.Item) error) error {
 type table struct {
 	events airports
 	rows   []settings.Settings
-	rates  []float64 // events per second, by row
-	last   [][][]float64
 
-	numbers string // texts that privateNumbers and experiments have printed
+	numbers string // table that privateNumbers has printed
 }
 
 const notes = `
@@ -73,20 +67,13 @@ its ε grows with age as shown. Adjacency replace, one flight, δ = 1e-6. Settin
 from the noise, as ` + "`oriel plan`" + ` advises, and from no flight; so each row has a learner of its own, whose loss
 without noise stands beside it. A window of 1024 flights is for show.`
 
-// print scores the decisions, draws them, and prints a conclusion.
-func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, folder string) error {
+// print scores the decisions and prints a conclusion.
+func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client) error {
 	var o race.Options
-	d.last = make([][][]float64, len(d.rows))
-	for i, s := range d.rows {
-		d.last[i] = make([][]float64, len(d.events.streams))
+	for _, s := range d.rows {
 		var streams []race.Published
 		for p := range d.events.streams {
-			next := publishedDecisions(ctx, client, s.Deployment().Decisions, int32(p))
-			streams = append(streams, func() ([]float64, error) {
-				x, err := next()
-				d.last[i][p] = x
-				return x, err
-			})
+			streams = append(streams, publishedDecisions(ctx, client, s.Deployment().Decisions, int32(p)))
 		}
 		o.Read = append(o.Read, streams)
 	}
@@ -98,24 +85,8 @@ func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, 
 		"Each decision is scored on the flight after it.\n\n", report.Events, report.Streams, strings.Join(flights.Origins, ", "))
 	report.PrintRows(out)
 	fmt.Fprintln(out, notes)
-	fmt.Fprintln(out, "\nDecisions, and events a second:")
-	for i, s := range d.rows {
-		fmt.Fprintf(out, "  %-32s %8.0f\n", s.Deployment().Decisions, d.rates[i])
-	}
-	fmt.Fprintf(out, "\nLearned under privacy (%s): the last weights, the strongest reasons for a delay first\n", d.rows[0].Deployment().Decisions)
-	for p, x := range d.last[0] {
-		fmt.Fprintf(out, "  %s  %s\n", flights.Origins[p], strongest(x))
-	}
-	fmt.Fprintf(out, "%s", d.numbers)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	report.Title = "Late flights: how much is learned, and how much privacy costs"
-	picture := filepath.Join(folder, "learning.png")
-	if err := report.Slide().Save(picture); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "\nLearning curves: %s\n\n%s\n", picture, closing(report))
+	_, _ = fmt.Fprint(out, d.numbers)
+	fmt.Fprintf(out, "\n%s\n", closing(report))
 	return nil
 }
 
@@ -153,23 +124,6 @@ func publishedDecisions(ctx context.Context, client *kafka.Client, topic string,
 		}
 		return d.Point, nil
 	}
-}
-
-// strongest returns the names of the coordinates with the largest weights, without the constant.
-func strongest(x []float64) string {
-	names := flights.Names()
-	order := make([]int, 0, len(x))
-	for i := 1; i < len(x); i++ {
-		order = append(order, i)
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(x[b]), math.Abs(x[a])) })
-	order = order[:min(5, len(order))]
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[b], x[a]) })
-	var parts []string
-	for _, i := range order {
-		parts = append(parts, fmt.Sprintf("%s %+.2f", names[i], x[i]))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // closing returns the conclusion, for readers who read nothing else. It is about the first row, whose guarantee we

@@ -54,7 +54,7 @@ func Upper[F ~float64](value F) string {
 	return Four(y + unit/2) // Four rounds to nearest, so this rounds up to four digits
 }
 
-// Short formats a count for an axis: 1, 10, 100, 1 k, 1 M, 1 G; beyond 1 G, a power of ten.
+// Short formats a count: 1, 10, 100, 1 k, 1 M, 1 G; beyond 1 G, a power of ten.
 func Short(x float64) string {
 	for _, unit := range []struct {
 		name string
@@ -80,6 +80,23 @@ func Three[F ~float64](x F) string {
 		decimals = 1
 	}
 	return Unsigned(strconv.FormatFloat(float64(x), 'f', decimals, 64))
+}
+
+// PlusMinus formats the half-width of an interval, or a dash if there is none.
+func PlusMinus(half Number) string {
+	if !half.Known() {
+		return "–"
+	}
+	return "± " + Four(half)
+}
+
+// RoundTwo rounds x to two significant digits.
+func RoundTwo(x float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
+	if err != nil {
+		panic("BUG: digits: a number that does not read back")
+	}
+	return short
 }
 
 // Counted formats a number with its noun: 1 step, 2 steps.

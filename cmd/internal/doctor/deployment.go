@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/service/registry"
 	"oriel/pipeline"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
@@ -70,14 +70,20 @@ func named(err error, what string) error {
 func (e *examination) checkTopics(ctx context.Context) bool {
 	const check = "topics"
 	d := &e.deployed
+	advice := ""
 	err := e.within(ctx, func(ctx context.Context) (err error) {
-		d.Topics, err = deployment.CheckTopics(ctx, d.Client, d.Config, deployment.ByService)
+		if d.Topics, err = deployment.CheckTopics(ctx, d.Client, d.Config, deployment.ByService); err == nil {
+			advice, err = deployment.AdviseTimes(ctx, d.Client, d.Config)
+		}
 		return err
 	})
 	e.wrongTopics = e.refuse(check, err)
 	if !e.wrongTopics {
-		e.ok(check, "all topics exist, with settings under which the guarantee holds; partitions of the input: %d",
-			d.Topics.Input.Partitions)
+		if advice != "" {
+			advice = "; " + advice
+		}
+		e.ok(check, "all topics exist, with settings under which the guarantee holds; partitions of the input: %d%s",
+			d.Topics.Input.Partitions, advice)
 	}
 	return d.Topics.Input.Name != "" && d.Topics.Changelog.Name != ""
 }
@@ -137,7 +143,7 @@ func (e *examination) checkRegistry(ctx context.Context) {
 				leftOut = append(leftOut, uint(s.ID))
 			}
 		}
-		return service.WritersSchemas(ctx, e.settings, *d, frozen, leftOut)
+		return registry.Versions(ctx, e.settings, *d, frozen, leftOut)
 	})
 	if e.refuse(check, err) {
 		return

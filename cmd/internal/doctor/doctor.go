@@ -9,6 +9,7 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/settings/files"
 	"oriel/pipeline"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
@@ -62,6 +63,10 @@ func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error 
 		e.checkRights(ctx)
 		if e.checkTopics(ctx) {
 			e.checkOpened(ctx)
+			if e.deployed.Config.WholeTopic() {
+				e.checkOrder(ctx)
+				e.checkClocks(ctx)
+			}
 			e.checkRegistry(ctx)
 			e.checkRecords(ctx)
 			e.checkRetention(ctx)
@@ -99,7 +104,7 @@ func (e *examination) readSettings() error {
 
 // checkKey reads the master key.
 func (e *examination) checkKey(ctx context.Context) {
-	master, err := e.settings.MasterKey(ctx)
+	master, err := files.MasterKey(ctx, e.settings.MasterKeyFile, e.settings.MasterKeyCommand)
 	if e.refuse("key", err) {
 		return
 	}

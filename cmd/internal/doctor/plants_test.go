@@ -157,6 +157,18 @@ var plants = []plant{
 		plant: alter("order", "retention.ms", "1000"), want: []string{"another order would be a second history"},
 	},
 	{
+		name: "an order that does not count", more: map[string]string{"ORIEL_STREAM": "topic"}, plant: func(f patient) {
+			f.serve(3)
+			f.order(time.Now().Unix() + 100) // a slot that has not ended
+		}, options: doctor.Options{Now: later(20 * time.Second)}, want: []string{"order: for 20s no record of"},
+	},
+	{
+		name: "clocks that are apart", more: map[string]string{"ORIEL_STREAM": "topic"},
+		before: alter("events", "message.timestamp.type", "LogAppendTime"), plant: func(f patient) { f.keepSending() },
+		options: doctor.Options{Record: true, Now: later(5 * time.Second)},
+		want:    []string{"clocks: this machine is ahead of the leader of"}, code: warned,
+	},
+	{
 		name: "one replica", plant: set("ORIEL_ALLOW_SINGLE_REPLICA", ""),
 		want: []string{
 			"input topic", "input topic", "decision topic", "decision topic",
@@ -169,7 +181,10 @@ var plants = []plant{
 	},
 	{
 		name: "another stream than was frozen", plant: set("ORIEL_STREAM", "topic"),
-		want: []string{"decision topic", "verdict topic", "changelog topic", "order topic", "ORIEL_STREAM: not stored"},
+		want: []string{
+			"decision topic", "verdict topic", "changelog topic", "order topic",
+			"ORIEL_STREAM: stored partition, configured topic",
+		},
 	},
 	{
 		name: "an input that was made again", plant: func(f patient) {

@@ -41,6 +41,7 @@ var found = map[string]string{
 	"than the one that the local store has followed":                                             "start",
 	"this deployment was ended for good by `oriel end`":                                          "start",
 	"the frozen plan does not prove the configured guarantee":                                    "start",
+	", and its state counts":                                                                     "start",
 	"partitions were added to the input, and the topics of this deployment do not have this one": "start",
 	"the horizon is reached: the stream has closed all the":                                      "start",
 	", but the printed guarantee counts one partition for each user":                             "start",
@@ -143,6 +144,7 @@ func reasons(t *testing.T) map[string][]string {
 	all := map[string][]string{}
 	for _, folder := range []string{
 		"pipeline", "pipeline/takeover", "pipeline/changelog", "pipeline/deployment", "pipeline/notice",
+		"pipeline/userindex",
 	} {
 		for _, f := range functions(t, folder) {
 			ast.Inspect(f.Body, func(n ast.Node) bool {

@@ -32,12 +32,12 @@ func (e *examination) checkGroup(ctx context.Context) {
 		e.skipped(check, "the deployment must be opened before its members are known")
 		return
 	}
-	var foreign, versions []string
+	var foreign []string
 	err := e.within(ctx, func(ctx context.Context) error {
 		for pauses := e.deployed.Client.Pauses(); ; {
 			var settled bool
 			var err error
-			foreign, versions, settled, err = e.service.Group(ctx)
+			foreign, settled, err = e.service.Group(ctx)
 			if settled || err != nil {
 				return err
 			}
@@ -49,10 +49,10 @@ func (e *examination) checkGroup(ctx context.Context) {
 	if e.refuse(check, err) {
 		return
 	}
-	for _, text := range append(foreign, versions...) {
+	for _, text := range foreign {
 		e.warn(check, "%s", text)
 	}
-	if len(foreign)+len(versions) == 0 {
+	if len(foreign) == 0 {
 		e.ok(check, "%s has no member that does not belong to this deployment", e.deployed.Config.Group)
 	}
 }

@@ -32,10 +32,11 @@ func TestDrawsWithoutPrivacyAreTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	for i := range 40 {
 		v := make([]float64, 9)
 		v[4+i%2*3] = 1 // the events reward elements 4 and 7 in turn
-		for _, d := range machine.Add(nil, operators.Record{
+		for _, d := range counted.Add(nil, operators.Record{
 			Event: event.Event{Vector: event.Vector{Values: v}}, Identity: noise.Identity{Offset: int64(i)},
 		}) {
 			if d.Step > 10 && (!slices.Contains(d.Point, 4) || !slices.Contains(d.Point, 7)) {

@@ -55,9 +55,9 @@ func TestOnlyThisPackageSwitchesNoiseOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, want := range map[string][]string{
-		"SumsOver": {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/neighbours/"},
+		"SumsOver": {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/audit/", "operators/neighbours/"},
 		"NewStream": {
-			"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/optest/", "operators/neighbours/",
+			"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/audit/", "operators/optest/", "operators/neighbours/",
 		},
 		"withoutNoise": {"cmd/internal/eval/"},
 		"eval":         {"cmd/oriel/eval", "cmd/internal/demo/", "cmd/internal/eval/"},

@@ -84,7 +84,7 @@ func (l silentLearner) Open([]byte) (func([32]byte) (operators.Machine, error), 
 		if err != nil {
 			return nil, err
 		}
-		if facts, _ := mechanisms.FactsOf(l.mechanism.Name); facts.Structure == mechanisms.Selection {
+		if facts, _ := mechanisms.FactsOf(l.mechanism.Name); !facts.ReleasesSums() {
 			stream.DrawBy(best)
 		}
 		return l.operator.Open(l.params, stream)

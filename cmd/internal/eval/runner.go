@@ -23,10 +23,7 @@ type Runner struct {
 	first   string            // the first null event
 	item    Item              // the current record
 	decoder event.Decoder     // describes what is wrong with a record
-
-	// Accepted is called for each valid event; nil: not called.
-	Accepted func(stream int32, value []byte)
-	err      error
+	err     error
 }
 
 // NewRunner opens count streams of a model. A stream is a partition with its own noise. NewRunner calls decided with
@@ -57,7 +54,7 @@ func NewRunner(m streams.Model, count, seed int, decided func(stream int32, line
 					r.err = decided(p, line)
 				}
 			},
-			Taken: func(record *records.Record, _ int64, code text.Code) { r.taken(p, record, code) },
+			Taken: func(record *records.Record, _ int64, code text.Code) { r.taken(record, code) },
 		}
 		r.walks = append(r.walks, walk)
 		walk.Start()
@@ -65,11 +62,8 @@ func NewRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	return r, r.err
 }
 
-func (r *Runner) taken(stream int32, record *records.Record, code text.Code) {
+func (r *Runner) taken(record *records.Record, code text.Code) {
 	if code == text.OK {
-		if r.Accepted != nil {
-			r.Accepted(stream, record.Value)
-		}
 		return
 	}
 	if r.reasons[code]++; r.first == "" {
@@ -100,14 +94,6 @@ func (r *Runner) Nulls() (total int, reasons map[string]int, text string) {
 		names[i] = fmt.Sprintf("%s %d", name, reasons[name])
 	}
 	return total, reasons, " (" + strings.Join(names, ", ") + "); the first is " + r.first
-}
-
-// Step returns the number of the step that the next record of a stream belongs to.
-func (r *Runner) Step(stream int32) uint64 { return r.walks[stream].Stream.Steps() + 1 }
-
-// Decode decodes the value of a record as the service does.
-func (r *Runner) Decode(dst *event.Event, value []byte) text.Code {
-	return r.decoder.Decode(dst, value)
 }
 
 // Take processes a record.

@@ -85,7 +85,10 @@ func played(t *testing.T, m streams.Model, seed int, partitions [][][]byte, orde
 	for i, r := range order {
 		b := fetch.Batch{Partition: r.partition, Shift: walk.Position.Next - r.from, From: r.from, Next: r.to}
 		if walk.Position.Order != nil {
-			b.Order = &fetch.Order{Record: record, Done: last[i]}
+			b.Order = &fetch.Order{Record: record, End: r.to}
+			if last[i] {
+				b.Order.Done = new(fetch.Done)
+			}
 		}
 		for at := r.from; at < r.to; at++ {
 			b.Records = append(b.Records, records.Record{Public: records.Public{Offset: at}, Value: partitions[r.partition][at]})
@@ -177,6 +180,7 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 
 	model := s.Model()
 	machine := alone(t, s, model)
+	counted := operators.ByCount(machine)
 	decoder, err := event.NewJSONDecoder(model.Events)
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +196,7 @@ func TestAWholeTopicIsOneStream(t *testing.T) {
 			if code := decoder.Decode(&event, partitions[r.partition][offset]); code != text.OK {
 				t.Fatal(code)
 			}
-			made = machine.Add(made[:0], operators.Record{
+			made = counted.Add(made[:0], operators.Record{
 				Event: event, Identity: noise.Identity{Partition: r.partition, Offset: offset},
 			})
 			var said struct {

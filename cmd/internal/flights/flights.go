@@ -22,18 +22,6 @@ var Origins = []string{"EWR", "JFK", "LGA"}
 // Carriers lists the airlines.
 var Carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
 
-// Names returns the names of the features, which are the coordinates of decisions.
-func Names() []string {
-	names := []string{"constant", "hour, sine", "hour, cosine", "half days, sine", "half days, cosine", "distance"}
-	for _, origin := range Origins {
-		names = append(names, "from "+origin)
-	}
-	for _, carrier := range Carriers {
-		names = append(names, "carrier "+carrier)
-	}
-	return append(names, "month, sine", "month, cosine")
-}
-
 // constant is the value of the first feature before all features are scaled to norm 1; the others are at most 1 then.
 // `oriel plan` explains its size.
 const constant = 3

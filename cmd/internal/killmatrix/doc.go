@@ -17,7 +17,7 @@
 //
 //	test: FOLDER TEST          a test of a package, as -run of go test takes it
 //	story: OPERATOR            the stories of an operator (cmd/internal/operatortest)
-//	pairs: MACHINE             the audit's pairs of runs, recorded and replayed (cmd/internal/auditor)
+//	pairs: MACHINE             the audit's pairs of runs, recorded and replayed (cmd/internal/audit)
 //	attack: MACHINE: REASON    the audit's statistical attacks and checks, which must name the reason
 //	histories                  random histories of a whole service, of which one must fail (pipeline/pipetest/histories)
 //

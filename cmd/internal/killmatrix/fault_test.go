@@ -70,14 +70,14 @@ func newKiller(m mode, name string) (killer, error) {
 	case byStory:
 		k.folder, k.run = "cmd/internal/operatortest", "^TestOperatorStories$/^"+name+"$"
 	case byPairs:
-		k.folder, k.run = "cmd/internal/auditor", "^TestNeighbours$/^"+strings.ReplaceAll(name, " ", "_")+"$"
+		k.folder, k.run = "cmd/internal/audit", "^TestNeighbours$/^"+strings.ReplaceAll(name, " ", "_")+"$"
 		k.says = regexp.MustCompile("FAIL: TestNeighbours/")
 	case byAttack:
 		machine, reason, some := strings.Cut(name, ": ")
 		if !some {
 			return k, fmt.Errorf("%q is no machine and reason", name)
 		}
-		k.folder = "cmd/internal/auditor"
+		k.folder = "cmd/internal/audit"
 		k.run = "^TestAuditOfMachinesAsConfigured$/^" + strings.ReplaceAll(machine, " ", "_") + "$"
 		k.says = regexp.MustCompile(regexp.QuoteMeta(reason))
 	case byHistories:

@@ -14,10 +14,14 @@ import (
 // same on every CPU.
 var decidesBytes = []string{
 	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/contribution", "mechanisms/decay",
-	"mechanisms/lattice", "mechanisms/noise", "mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
+	"mechanisms/lattice", "mechanisms/names", "mechanisms/noise", "mechanisms/perstep", "mechanisms/rational",
+	"mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/dimension", "operators/aggregate/interval",
-	"operators/aggregate/trial", "operators/convex", "operators/elementary", "operators/experiment",
-	"operators/loss", "operators/moments", "operators/actions",
+	"operators/aggregate/trial", "operators/coco/band", "operators/convex", "operators/convex/ball",
+	"operators/convex/catalogue",
+	"operators/convex/choice", "operators/convex/graph", "operators/convex/hull", "operators/convex/oracle",
+	"operators/convex/shape", "operators/description", "operators/elementary", "operators/experiment",
+	"operators/loss", "operators/moments", "operators/actions", "operators/setting",
 	"schemas/avro", "schemas/decision", "schemas/event", "schemas/mapping", "schemas/mapping/calendar",
 	"schemas/protobuf", "schemas/text",
 }
@@ -25,18 +29,18 @@ var decidesBytes = []string{
 // frozen lists files in the folders of decidesBytes whose floats reach bytes only through a plan that is computed once
 // and stored.
 var frozen = []struct{ file, reason string }{
-	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its plan and read back ever after"},
-	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
+	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its calibration and read back ever after"},
+	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its calibration and read back ever after"},
 	{"mechanisms/blt/optimum.go", "the least variance there is, a figure for people"},
-	{"mechanisms/decay/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
+	{"mechanisms/decay/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its calibration and read back ever after"},
 	{"mechanisms/decay/optimum.go", "the least variance there is, a figure for people"},
 	{"operators/arms/bound.go", "a bound on regret, a figure for people"},
 	{"operators/bandit/bound.go", "a bound on regret, a figure for people"},
-	{"operators/bandit/params.go", "the paper's constants are computed when a stream is opened, stored in its plan and read back ever after"},
-	{"operators/submodular/places.go", "what places are worth to events is computed when a stream is opened, rounded to 2^-20, stored in its plan and read back ever after"},
+	{"operators/bandit/params.go", "the paper's constants are computed when a stream is opened, stored in its params and read back ever after"},
+	{"operators/submodular/places.go", "the value of each place to events is computed when a stream is opened, rounded to 2^-20, stored in its params and read back ever after"},
 	{"operators/submodular/bound.go", "a bound on regret, a figure for people"},
-	{"operators/submodular/operator.go", "figures for people, and the bound of a grid that the plan stores"},
-	{"operators/sets/rates.go", "rates are computed when a stream is opened, stored in its plan and read back ever after; and figures for people"},
+	{"operators/submodular/operator.go", "figures for people, and the bound of a grid that params store"},
+	{"operators/sets/rates.go", "rates are computed when a stream is opened, stored in its params and read back ever after; and figures for people"},
 	{"operators/linucb/bound.go", "a bound on regret, a figure for people"},
 }
 

@@ -23,7 +23,7 @@ var decidesEnds = []string{
 	"pipeline", "pipeline/changelog", "pipeline/deployment", "pipeline/kafka", "pipeline/kafka/fetch",
 	"pipeline/kafka/group", "pipeline/kafka/memory", "pipeline/kafka/produce", "pipeline/kafka/records",
 	"pipeline/kafka/topics", "pipeline/kafka/wire", "pipeline/merge", "pipeline/order", "pipeline/replay",
-	"pipeline/streams", "pipeline/takeover", "pipeline/transaction",
+	"pipeline/streams", "pipeline/takeover", "pipeline/transaction", "pipeline/userindex",
 }
 
 // ownTopics is the reason for files that read no event: they read only records that the service itself has published or

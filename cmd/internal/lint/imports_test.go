@@ -19,14 +19,6 @@ type rule struct {
 // covers the folder's subfolders, but does not let them import each other.
 var direction = []rule{
 	{"cmd/internal/lint", nil, "the structure tests read every package and belong to none"},
-	{
-		"cmd/papers/internal/baselines",
-		[]string{
-			"operators/convex", "operators/moments", "=mechanisms", "mechanisms/contribution", "mechanisms/dp",
-			"mechanisms/noise", "mechanisms/protection",
-		},
-		"baselines are algorithms of papers, and no operators",
-	},
 	{"cmd", []string{"cmd", "pipeline", "operators", "mechanisms", "state", "schemas"}, "cmd wires everything"},
 	{
 		"deploy",
@@ -45,13 +37,21 @@ var direction = []rule{
 		[]string{"pipeline/notice", "pipeline/kafka", "state"},
 		"topics and their checks know no stream",
 	},
-	{"pipeline/order", []string{"pipeline/kafka", "state"}, "the order of the input follows from ends of its partitions alone"},
+	{
+		"pipeline/order",
+		[]string{"pipeline/kafka", "state"},
+		"the order of the input follows from ends of its partitions alone",
+	},
 	{
 		"pipeline/merge",
 		[]string{"pipeline/deployment", "pipeline/order", "pipeline/kafka", "state"},
 		"what is read next follows from the order log and from sizes",
 	},
-	{"pipeline/streams", []string{"pipeline/kafka", "operators", "mechanisms", "schemas", "state"}, "the walk of records is pure: no topic, no error that a person reads"},
+	{
+		"pipeline/streams",
+		[]string{"pipeline/kafka", "operators", "mechanisms", "schemas", "state"},
+		"the walk of records is pure: no topic, no error that a person reads",
+	},
 	{
 		"pipeline/changelog",
 		[]string{
@@ -72,9 +72,17 @@ var direction = []rule{
 		"pipeline/takeover",
 		[]string{
 			"pipeline/notice", "pipeline/deployment", "pipeline/order", "pipeline/merge", "pipeline/streams",
-			"pipeline/changelog", "pipeline/transaction", "pipeline/kafka", "=operators", "schemas", "state",
+			"pipeline/changelog", "pipeline/transaction", "pipeline/kafka", "=operators", "=mechanisms/steps", "schemas",
+			"state",
 		},
-		"take-over returns data: the service commits",
+		"take-over returns data: the service commits; of mechanisms it needs the clock of steps alone, to judge an outage",
+	},
+	{
+		"pipeline/userindex",
+		[]string{
+			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/kafka", "state",
+		},
+		"which users partitions remember is read from their states",
 	},
 	{
 		"pipeline/replay",
@@ -84,9 +92,17 @@ var direction = []rule{
 		},
 		"a replay writes nothing",
 	},
-	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp", "mechanisms/protection", "schemas/decision"}, "metrics see what a listener is told: counts, times, and what is published"},
+	{
+		"pipeline/metrics",
+		[]string{"pipeline", "mechanisms/dp", "mechanisms/protection", "schemas/decision"},
+		"metrics see what a listener is told: counts, times, and what is published",
+	},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
-	{"pipeline/deadletters", []string{"pipeline/notice", "pipeline/deployment", "pipeline/changelog", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
+	{
+		"pipeline/deadletters",
+		[]string{"pipeline/notice", "pipeline/deployment", "pipeline/changelog", "pipeline/kafka", "state", "schemas"},
+		"letters open what the service has sealed, and know no algorithm",
+	},
 	{
 		"pipeline/pipetest",
 		[]string{"pipeline", "operators", "mechanisms", "state", "schemas"},
@@ -99,6 +115,16 @@ var direction = []rule{
 		"the conformance suite runs any operator",
 	},
 	{
+		"operators/setting",
+		[]string{"mechanisms/protection", "mechanisms/steps", "schemas/text"},
+		"settings are read before any operator is made",
+	},
+	{
+		"operators/description",
+		[]string{"operators/setting", "mechanisms", "mechanisms/protection"},
+		"figures of an operator know no operator",
+	},
+	{
 		"operators/neighbours",
 		[]string{"=operators", "mechanisms", "schemas/decision", "schemas/event"},
 		"a pair of runs is of any operator",
@@ -108,18 +134,52 @@ var direction = []rule{
 		[]string{"operators", "mechanisms", "schemas/event", "schemas/text"},
 		"losses know no algorithm",
 	},
-	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
+	{"operators/convex/shape", nil, "what sets share knows no set"},
+	{
+		"operators/convex/oracle",
+		[]string{"=operators/convex", "operators/convex/shape"},
+		"general oracles know sets by their methods alone",
+	},
+	{
+		"operators/convex/graph",
+		[]string{
+			"=operators/convex",
+			"operators/convex/shape",
+			"operators/convex/oracle",
+			"operators/convex/choice",
+			"operators/convex/hull",
+		},
+		"trees and forests are choices of edges, and the ball of trees is in a hull",
+	},
+	{"operators/convex/catalogue", []string{"operators/setting", "operators/convex"}, "the list names every set"},
+	{
+		"operators/convex",
+		[]string{
+			"operators/setting",
+			"=operators/convex",
+			"operators/convex/shape",
+			"operators/convex/oracle",
+			"operators/elementary",
+			"operators/moments",
+			"mechanisms",
+		},
+		"sets know no algorithm, and no set another",
+	},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
 	{
 		"operators/actions",
-		[]string{"=operators", "schemas/decision", "schemas/event"},
+		[]string{"=operators", "operators/setting", "schemas/decision", "schemas/event"},
 		"plays that wait know no algorithm",
 	},
-	{"operators/experiment", []string{"operators/elementary"}, "an experiment is a function of released numbers and of the public law of their noise"},
+	{
+		"operators/experiment",
+		[]string{"operators/elementary"},
+		"an experiment is a function of released numbers and of the public law of their noise",
+	},
 	{"operators/elementary", nil, "arithmetic knows numbers and nothing else"},
 	{
 		"operators/moments",
-		[]string{"=operators", "=mechanisms", "mechanisms/contribution", "mechanisms/lattice", "operators/elementary"},
+		[]string{"operators/setting", "=mechanisms", "mechanisms/contribution", "mechanisms/lattice", "operators/elementary"},
 		"second moments know no algorithm",
 	},
 	{
@@ -127,16 +187,44 @@ var direction = []rule{
 		[]string{"mechanisms/contribution", "mechanisms/lattice"},
 		"leaves know the lattice, and no operator",
 	},
-	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
+	{"operators/aggregate/interval", []string{"operators/elementary"}, "intervals are functions of released numbers"},
 	{
 		"operators/aggregate/trial",
 		[]string{
-			"=operators", "operators/experiment", "operators/aggregate/block", "operators/aggregate/interval",
+			"=operators", "operators/setting", "operators/experiment", "operators/aggregate/block",
+			"operators/aggregate/interval",
 			"=mechanisms", "schemas/decision", "schemas/event", "schemas/text",
 		},
 		"a trial knows the arms of a release, and no specification",
 	},
-	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/experiment", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "schemas/decision", "schemas/event", "schemas/text"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
+	{
+		"operators/coco/band",
+		[]string{
+			"=operators", "operators/setting", "operators/description", "operators/loss", "operators/elementary",
+			"=mechanisms", "mechanisms/contribution", "mechanisms/protection", "schemas/decision", "schemas/event",
+		},
+		"a band knows a loss, and neither the set nor the update of a learner",
+	},
+	{
+		"operators",
+		[]string{
+			"=operators",
+			"operators/setting",
+			"operators/description",
+			"operators/loss",
+			"operators/convex",
+			"operators/elementary",
+			"operators/experiment",
+			"operators/moments",
+			"operators/pending",
+			"operators/actions",
+			"mechanisms",
+			"schemas/decision",
+			"schemas/event",
+			"schemas/text",
+		},
+		"operators stand on mechanisms and the form of events, and no algorithm family on another",
+	},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},
 	{"mechanisms/contribution", []string{"mechanisms/lattice"}, "a contribution knows integers, neither noise nor budget"},
@@ -145,6 +233,11 @@ var direction = []rule{
 	{"mechanisms/audit", []string{"mechanisms"}, "an audit may see every mechanism"},
 	{"mechanisms/rational", []string{"mechanisms/dp"}, "the mathematics of filters knows numbers, not mechanisms"},
 	// The root package imports the families of mechanisms, because it creates mechanisms by name.
+	{
+		"mechanisms/names",
+		[]string{"mechanisms/contribution", "mechanisms/lattice", "mechanisms/noise", "mechanisms/perstep"},
+		"names are counted in each step, and released as its sums are",
+	},
 	{"mechanisms", []string{
 		"mechanisms/buffer", "mechanisms/contribution", "mechanisms/dp", "mechanisms/lattice",
 		"mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest",
@@ -198,9 +291,7 @@ func CheckImports(packages []Package) []Finding {
 // unreached lists folders that must not use a third-party package at all, neither by an import of their own nor through
 // another package of this module.
 var unreached = []struct{ folder, path, reason string }{
-	{"cmd/internal/service", "gonum.org/v1/plot", "a service draws nothing"},
-	{"cmd/internal/doctor", "gonum.org/v1/plot", "a check before a start draws nothing"},
-	{"cmd/internal/score", "gonum.org/v1/plot", "a program that scores events draws nothing"},
+	{"cmd/oriel", "gonum.org/v1/plot", "only the tests of cmd/papers draw"},
 }
 
 // CheckReach follows imports from the folders of unreached.
@@ -236,9 +327,6 @@ func refusedImport(from, imported string) string {
 	to := folder(imported)
 	if isTestHelper(to) && !isTestHelper(from) {
 		return "test helpers are imported by _test files only"
-	}
-	if within(to, "cmd/papers") && !within(from, "cmd/papers") {
-		return "no service has what papers print"
 	}
 	if reason := refusedAlgorithm(from, to); reason != "" {
 		return reason
@@ -299,6 +387,3 @@ func layer(dir string) int {
 
 // isTestHelper reports whether a folder is a test helper, for example mechtest, optest or pipetest.
 func isTestHelper(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }
-
-// isGenerator reports whether a folder contains a program that go generate runs, which is not part of the build.
-func isGenerator(dir string) bool { return strings.HasSuffix(dir, "/internal/gen") }

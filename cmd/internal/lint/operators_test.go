@@ -20,12 +20,9 @@ func algorithm(folder string) string {
 	return "operators/" + name
 }
 
-// readers lists packages that may import the package of an operator. They compute with the operator's public numbers,
-// or provide the constants that a paper prints for the operator.
+// readers lists packages that may import the package of an operator. They compute with the operator's public
+// numbers.
 var readers = map[string]string{
-	"operators/coco":               "cmd/papers/internal/printed",
-	"operators/bandit":             "cmd/papers/internal/printed",
-	"operators/linucb":             "cmd/papers/internal/printed",
 	"operators/aggregate/block":    "cmd/internal/numbers",
 	"operators/aggregate/interval": "cmd/internal/numbers",
 }

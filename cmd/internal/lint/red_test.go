@@ -65,9 +65,9 @@ func TestContentsFlagPlantedFaults(t *testing.T) {
 
 func TestTermsFlagPlantedFaults(t *testing.T) {
 	p := flags(t, "terms", CheckTerms)
-	p.Folder = termsFolder
-	if found := CheckTerms(p); len(found) > 0 {
-		t.Errorf("the package itself is checked: %v", found)
+	p.Folder = "mechanisms/protection" // may ask which scope and unit it has, but not which structure a mechanism has
+	if found := CheckTerms(p); len(found) != 1 {
+		t.Errorf("in the package of scopes and units: %v", found)
 	}
 }
 
@@ -113,15 +113,10 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"cmd/oriel", "oriel/operators/coco", true, false},
 		{"cmd/internal/registry", "oriel/operators/coco", false, false},
 		{"cmd/internal/settings", "oriel/operators/coco", true, false},
-		{"cmd/oriel", "oriel/cmd/papers/internal/printed", true, false},
-		{"cmd/internal/eval", "oriel/cmd/papers/internal/baselines", true, false},
-		{"cmd/papers", "oriel/cmd/papers/internal/printed", false, false},
-		{"cmd/papers/internal/printed", "oriel/operators/coco", false, false},
-		{"cmd/papers/internal/baselines", "oriel/operators/coco", true, false},
 		{"operators/optest", "oriel/operators/coco", true, false},
 		{"operators/neighbours", "oriel/operators/coco", true, false},
 		{"operators/coco", "oriel/operators/neighbours", true, false},
-		{"cmd/internal/auditor", "oriel/operators/neighbours", false, false},
+		{"cmd/internal/audit", "oriel/operators/neighbours", false, false},
 		{"operators/unheard", "oriel/operators", false, false}, // a new operator
 		{"pipeline/kafka", "oriel/operators", true, false},
 		{"pipeline/kafka", "oriel/state", true, false},
@@ -157,8 +152,8 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 func TestReachFlagsPlantedFaults(t *testing.T) {
 	packages := func(imported string) []Package {
 		return []Package{
-			{ImportPath: "oriel/cmd/internal/service", Imports: []string{"fmt", "oriel/cmd/internal/page"}},
-			{ImportPath: "oriel/cmd/internal/page", Imports: []string{"oriel/cmd/internal/service", imported}},
+			{ImportPath: "oriel/cmd/oriel", Imports: []string{"fmt", "oriel/cmd/internal/page"}},
+			{ImportPath: "oriel/cmd/internal/page", Imports: []string{"oriel/cmd/oriel", imported}},
 			{ImportPath: "oriel/cmd/internal/figure", Imports: []string{"gonum.org/v1/plot/vg"}},
 		}
 	}

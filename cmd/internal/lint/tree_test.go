@@ -94,9 +94,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 		}
 	}
 	for dir := range packages {
-		if !isGenerator(dir) { // a generator is a single file that contains its documentation
-			found = append(found, docOf(tree, dir)...)
-		}
+		found = append(found, docOf(tree, dir)...)
 	}
 	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Place, b.Place) })
 	return found, nil

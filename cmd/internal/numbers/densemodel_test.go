@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/numbers"
+	"oriel/cmd/internal/numbers/clock"
 )
 
 // published is what the reference model reads of a decision.
@@ -58,7 +59,7 @@ func TestNumbersMatchADenseModel(t *testing.T) {
 			covariance[b*steps+a] = covariance[a*steps+b]
 		}
 	}
-	compareReference(t, collect(t, d, numbers.Clock{Every: time.Hour}), d.names, all, covariance)
+	compareReference(t, collect(t, d, clock.Clock{Every: time.Hour}), d.names, all, covariance)
 }
 
 // compareReference compares the counts and sums of cells and marginals by the hour. covariance is a matrix of 600 rows

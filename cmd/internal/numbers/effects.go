@@ -1,9 +1,7 @@
 package numbers
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,44 +9,38 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"oriel/cmd/internal/numbers/clock"
 	"oriel/operators"
 	"oriel/schemas/decision"
-	"oriel/schemas/text"
 )
 
 // Effects keeps, for each interval of the clock, the newest decision of each experiment of each stream. Decisions are
 // not added up, because a confidence sequence already covers the whole experiment so far.
 type Effects struct {
-	of      *operators.Experiment
-	clock   Clock
-	last    map[stream]uint64
-	courses map[stream]*course
-	newest  map[int64]map[experimentKey]operators.Findings
-	first   int64 // time of the earliest decision, ms
-	latest  int64
-	times
+	*clock.Arrivals
+	of     *operators.Experiment
+	newest map[int64]map[experimentKey]operators.Findings
 }
 
 // experimentKey is one of the experiments that a stream runs one after another.
 type experimentKey struct {
-	stream
+	clock.Stream
 	number uint64
 }
 
 func (t experimentKey) compare(other experimentKey) int {
-	return cmp.Or(t.stream.compare(other.stream), cmp.Compare(t.number, other.number))
+	return cmp.Or(t.Compare(other.Stream), cmp.Compare(t.number, other.number))
 }
 
 // errNoExperiment reports a descriptor without an experiment.
 var errNoExperiment = errors.New("no experiment: a new deployment with ORIEL_ALWAYS_VALID and ORIEL_PROPENSITIES has one, and shows effects")
 
 // NewEffects parses a descriptor as ParseNames does.
-func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
+func NewEffects(descriptor []byte, by clock.Clock) (*Effects, error) {
 	if _, err := ParseNames(descriptor); err != nil {
 		return nil, err
 	}
@@ -64,41 +56,30 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 		return nil, fmt.Errorf("%w: an experiment of %d arms", errNames, len(d.Experiment.Arms))
 	}
 	return &Effects{
-		of: d.Experiment, clock: clock, last: map[stream]uint64{}, first: math.MaxInt64, latest: math.MinInt64,
-		times: times{}, newest: map[int64]map[experimentKey]operators.Findings{}, courses: map[stream]*course{},
+		Arrivals: clock.NewArrivals(by), of: d.Experiment, newest: map[int64]map[experimentKey]operators.Findings{},
 	}, nil
 }
 
 // Add takes a decision and the decision's time, ms. Decisions of a stream must come in order.
 func (e *Effects) Add(d decision.Decision, ms int64) error {
-	of := stream{d.Stream, d.Incarnation}
-	if last, ok := e.last[of]; ok && d.Step <= last {
-		return fmt.Errorf("stream %q: step %d behind step %d: decisions come in their order, and once", d.Stream, d.Step, last)
+	if err := e.Check(d); err != nil {
+		return err
 	}
 	f, err := e.of.Read(d)
+	var key int64
+	if err == nil {
+		key, err = e.Interval(d, ms)
+	}
 	if err != nil {
 		return fmt.Errorf("stream %q, step %d: %w", d.Stream, d.Step, err)
 	}
-	e.last[of] = d.Step
-	follow(e.courses, of, ms)
-	key := e.clock.key(ms)
+	e.Follow(d, ms)
+	of := experimentKey{clock.StreamOf(d), f.Number}
 	if e.newest[key] == nil {
 		e.newest[key] = map[experimentKey]operators.Findings{}
 	}
-	e.newest[key][experimentKey{of, f.Number}] = f
-	e.first, e.latest = min(e.first, ms), max(e.latest, ms)
-	e.times[of] = append(e.times[of], ms)
+	e.newest[key][of] = f
 	return nil
-}
-
-// Mixed is Collector.Mixed.
-func (e *Effects) Mixed() time.Duration { return e.clock.mixed(e.courses) }
-
-// AddLines takes decisions from a file.
-func (e *Effects) AddLines(r io.Reader) error { return addLines(r, e.Add) }
-
-func (s stream) compare(other stream) int {
-	return cmp.Or(strings.Compare(s.name, other.name), bytes.Compare(s.incarnation[:], other.incarnation[:]))
 }
 
 // EffectRow is the state of an arm at the end of an interval.
@@ -118,17 +99,17 @@ type EffectRow struct {
 // Rows returns the rows of the intervals that a query selects: by interval, stream, experiment and arm. It uses only
 // the fields Last, From and To of the query.
 func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
-	newest, _ := e.times.newest(q.Last)
+	newest, _ := e.Newest(q.Last)
 	for _, key := range slices.Sorted(maps.Keys(e.newest)) {
-		start, end := e.clock.bounds(key, e.first, e.latest)
-		if !q.holds(e.clock, start, end, newest) {
+		start, end := e.Bounds(key)
+		if !q.holds(e.Clock, start, end, newest) {
 			continue
 		}
 		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), experimentKey.compare) {
 			f := e.newest[key][of]
 			for k, arm := range e.of.Arms {
 				row := EffectRow{
-					Start: start, End: end, Stream: of.name, Events: f.Events, Arm: arm, Mean: f.Means[k], Verdict: f.Verdict,
+					Start: start, End: end, Stream: of.Name, Events: f.Events, Arm: arm, Mean: f.Means[k], Verdict: f.Verdict,
 					Stop: f.StopAllowed, Number: f.Number, First: f.First,
 				}
 				if k > 0 {
@@ -149,21 +130,18 @@ var EffectFormats = []string{"table", "csv", "json"}
 
 // cells returns the cells of a row, in the order of effectHeader.
 func (r EffectRow) cells() []any {
-	ends := func(e operators.Estimate) []any {
-		if !e.Shown {
-			return []any{nil, nil, nil}
+	known := func(shown bool, numbers ...float64) (cells []any) {
+		for _, x := range numbers {
+			if !shown {
+				x = math.NaN()
+			}
+			cells = append(cells, x)
 		}
-		return []any{e.Value, e.Low, e.High}
+		return cells
 	}
-	cells := []any{r.Start.Format(instant), r.End.Format(instant), r.Stream, r.Events, r.Arm}
-	cells = append(cells, ends(r.Effect.Estimate)...)
-	cells = append(append(cells, ends(r.Effect.Lift)...), ends(r.Mean)...)
-	if r.Effect.Shown {
-		cells = append(cells, r.Effect.E, r.Effect.P)
-	} else {
-		cells = append(cells, nil, nil)
-	}
-	return append(cells, r.Verdict, r.Stop, float64(r.Number), float64(r.First))
+	ends := func(e operators.Estimate) []any { return known(e.Shown, e.Value, e.Low, e.High) }
+	return slices.Concat([]any{r.Start, r.End, r.Stream, r.Events, r.Arm}, ends(r.Effect.Estimate), ends(r.Effect.Lift),
+		ends(r.Mean), known(r.Effect.Shown, r.Effect.E, r.Effect.P), []any{r.Verdict, r.Stop, r.Number, r.First})
 }
 
 var effectHeader = []string{
@@ -171,75 +149,18 @@ var effectHeader = []string{
 	"mean", "mean_low", "mean_high", "e", "p", "verdict", "stop_allowed", "experiment", "experiment_step",
 }
 
-// Write writes rows in one of EffectFormats. A missing number is empty in text, and null in JSON.
-func (e *Effects) Write(w io.Writer, format string, rows []EffectRow) error {
-	switch format {
-	case "csv":
-		return writeEffectsCSV(w, rows)
-	case "json":
-		return writeEffectsJSON(w, rows)
+// Write writes the rows of a query in one of EffectFormats. A missing number is empty in text, and null in JSON.
+func (e *Effects) Write(w io.Writer, format string, q Query) error {
+	rows, err := e.Rows(q)
+	switch {
+	case err != nil:
+		return err
+	case format == "csv":
+		return writeCSV(w, effectHeader, rows)
+	case format == "json":
+		return writeJSON(w, effectHeader, rows)
 	}
 	return e.writeTable(w, rows)
-}
-
-func writeEffectsCSV(w io.Writer, rows []EffectRow) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(effectHeader); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		var line []string
-		for _, cell := range r.cells() {
-			line = append(line, cellText(cell))
-		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// text formats a cell for CSV.
-func cellText(cell any) string {
-	switch x := cell.(type) {
-	case string:
-		return x
-	case bool:
-		return strconv.FormatBool(x)
-	case float64:
-		if !math.IsInf(x, 0) {
-			return string(text.AppendFloat(nil, x))
-		}
-	}
-	return ""
-}
-
-func writeEffectsJSON(w io.Writer, rows []EffectRow) error {
-	var line []byte
-	for _, r := range rows {
-		line = append(line[:0], '{')
-		for i, cell := range r.cells() {
-			if i > 0 {
-				line = append(line, ',')
-			}
-			line = append(text.AppendString(line, effectHeader[i]), ':')
-			switch x := cell.(type) {
-			case string:
-				line = text.AppendString(line, x)
-			default:
-				if value := cellText(x); value != "" {
-					line = append(line, value...)
-				} else {
-					line = append(line, "null"...)
-				}
-			}
-		}
-		if _, err := w.Write(append(line, "}\n"...)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (e *Effects) writeTable(w io.Writer, rows []EffectRow) error {
@@ -258,8 +179,8 @@ func (e *Effects) writeTable(w io.Writer, rows []EffectRow) error {
 		if k%len(e.of.Arms) == 0 {
 			verdict = r.Verdict
 		}
-		_, _ = fmt.Fprintf(out, "%s\t%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t%s\n", r.End.Format(instant), r.Stream, r.Number, r.Events,
-			r.Arm, effect, band, mean, verdict)
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t%s\n", r.End.Format(clock.Instant),
+			r.Stream, r.Number, r.Events, r.Arm, effect, band, mean, verdict)
 	}
 	return out.Flush()
 }

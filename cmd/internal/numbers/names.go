@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"oriel/cmd/internal/numbers/clock"
 )
 
 // All stands for all places of a dimension, in a marginal that sums over the dimension. Where a cell has a place of
@@ -28,6 +31,12 @@ type Names struct {
 		Memory uint64
 		Of     string
 	}
+	// Period says how persons are counted: once in each of their first Cells cells in a period. Periods begin at multiples
+	// of Seconds since 1970 (UTC), plus Offset. Nil: events are counted.
+	Period *struct {
+		Seconds, Offset int64
+		Cells           int
+	} `json:"person_period"`
 
 	dimensions []string   // names of dimensions
 	places     [][]string // places of each cell, by dimension
@@ -103,11 +112,35 @@ func (n *Names) Dimensions() []string { return n.dimensions }
 
 // perStep reports whether each decision counts only the events of its own step.
 func (n *Names) perStep() bool {
-	return n.Views[0].Memory == 0 && n.Views[0].Of == "the events of the step"
+	return n.Period != nil || n.Views[0].Memory == 0 && n.Views[0].Of == "the events of the step"
 }
 
-// columns returns the columns that are added up: increments or, for per-step releases, the columns that follow from
-// counts and sums.
+// addsUp returns an error if persons of several periods would be added up, so that a person would count more than once.
+func (n *Names) addsUp(by clock.Clock) error {
+	if n.Period == nil {
+		return nil
+	}
+	period := time.Duration(n.Period.Seconds) * time.Second
+	if by.Divides(period, time.Duration(n.Period.Offset)*time.Second) {
+		return nil
+	}
+	return fmt.Errorf("persons count once in a period of %v, and --every %v with this --timezone adds up parts of several periods: a person "+
+		"who comes in two of them would count twice. Take an --every and --timezone of whole parts of a period; persons of a longer time, "+
+		"such as a week, are a deployment of its own with ORIEL_USER_PERIOD=7d", period, by.Every)
+}
+
+// wantCells returns an error if persons of several cells would be added up who may be in more than one of them.
+func (n *Names) wantCells(groups []group) error {
+	several := func(g group) bool { return len(g.cells) > 1 }
+	if n.Period == nil || n.Period.Cells == 1 || !slices.ContainsFunc(groups, several) {
+		return nil
+	}
+	return fmt.Errorf("a person counts in up to %d cells (ORIEL_PERSON_CELLS), so a sum over cells would count some persons several times: "+
+		"leave --by and --total out; with ORIEL_PERSON_CELLS=1 cells add up to persons", n.Period.Cells)
+}
+
+// columns returns the columns that are added up: increments or, for per-step releases without them, the columns that
+// follow from counts and sums.
 func (n *Names) columns() (names []string, deviations []float64, err error) {
 	if len(n.Increments) > 0 {
 		return n.Increments, n.Deviations, nil
@@ -117,6 +150,9 @@ func (n *Names) columns() (names []string, deviations []float64, err error) {
 	}
 	if n.EmitEvery != 1 {
 		return nil, nil, fmt.Errorf("decisions of steps alone, and only each %d-th is published (ORIEL_EMIT_EVERY)", n.EmitEvery)
+	}
+	if n.Period != nil {
+		return []string{persons}, nil, nil
 	}
 	for _, name := range []string{count, sum} {
 		if slices.Contains(n.Statistics, name) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/numbers"
+	"oriel/cmd/internal/numbers/clock"
 )
 
 var timeOf = regexp.MustCompile(`"time":(\d+)`)
@@ -42,7 +43,7 @@ func TestAnOddTimeHidesNoHour(t *testing.T) {
 		return starts
 	}
 	for _, last := range []time.Duration{time.Hour, 24 * time.Hour} {
-		c := collect(t, d, numbers.Clock{Every: time.Hour})
+		c := collect(t, d, clock.Clock{Every: time.Hour})
 		want := startsOf(c, last)
 		if n := int(last / time.Hour); len(want) != n || len(c.Odd(last)) != 0 {
 			t.Fatalf("%d hours, want %d, and warned %q", len(want), n, c.Odd(last))
@@ -55,7 +56,7 @@ func TestAnOddTimeHidesNoHour(t *testing.T) {
 			{40: 0},
 			{40: end / 1000, 99: 1000},
 		} {
-			c := collect(t, d.withTimes(odd), numbers.Clock{Every: time.Hour})
+			c := collect(t, d.withTimes(odd), clock.Clock{Every: time.Hour})
 			got, warned := startsOf(c, last), strings.Join(c.Odd(last), "\n")
 			for hour := range want {
 				moved := slices.ContainsFunc(slices.Collect(maps.Keys(odd)), func(k int) bool {
@@ -77,7 +78,7 @@ func TestAnOddTimeHidesNoHour(t *testing.T) {
 			}
 		}
 	}
-	if warned := collect(t, d.withTimes(map[int]int64{5: end + year}), numbers.Clock{}).Odd(0); len(warned) != 1 {
+	if warned := collect(t, d.withTimes(map[int]int64{5: end + year}), clock.Clock{}).Odd(0); len(warned) != 1 {
 		t.Errorf("without a range: warned %q", warned)
 	}
 }
@@ -91,7 +92,7 @@ func TestAPauseIsNoOddTime(t *testing.T) {
 	for k := 14; k < 20; k++ {
 		late[k] = start + month + int64(k)*3600e3
 	}
-	c := collect(t, d.withTimes(late), numbers.Clock{Every: time.Hour})
+	c := collect(t, d.withTimes(late), clock.Clock{Every: time.Hour})
 	rows := rowsOf(t, c, numbers.Query{By: []string{}, Statistics: []string{"count"}, Last: 6 * time.Hour})
 	if warned := c.Odd(6 * time.Hour); len(rows) != 6 || rows[0].Start.UnixMilli() < start+month || len(warned) > 0 {
 		t.Errorf("%d rows from %s, warned %q", len(rows), rows[0].Start, warned)
@@ -107,7 +108,7 @@ func TestAPauseIsNoOddTime(t *testing.T) {
 		recent[k] = start + 12*month + int64(k)*3600e3
 	}
 	both.lines = slices.Concat(old, []byte("\n"), d.withTimes(recent).lines, []byte("\n"))
-	c = collect(t, both, numbers.Clock{Every: time.Hour})
+	c = collect(t, both, clock.Clock{Every: time.Hour})
 	rows = rowsOf(t, c, numbers.Query{By: []string{}, Statistics: []string{"count"}, Last: 6 * time.Hour})
 	if warned := c.Odd(6 * time.Hour); len(rows) != 6 || rows[0].Start.UnixMilli() < start+12*month || len(warned) > 0 {
 		t.Errorf("%d rows from %s, warned %q", len(rows), rows[0].Start, warned)

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"oriel/cmd/internal/numbers"
+	"oriel/cmd/internal/numbers/clock"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
@@ -33,6 +34,8 @@ type deployment struct {
 	names *numbers.Names
 	lines []byte
 	rows  []row
+
+	together int // number of events of a decision, a power of two
 }
 
 // row is an event.
@@ -63,7 +66,7 @@ func serve(t *testing.T, seed uint64, events int, apart time.Duration, env ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d deployment
+	d := deployment{together: 2}
 	if d.names, err = numbers.ParseNames(operators.DescriptorOf(m.Learner.Operator())); err != nil {
 		t.Fatal(err)
 	}
@@ -94,13 +97,13 @@ var memory = []string{
 	"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_INCREMENTS=true", "ORIEL_EMIT_EVERY=2",
 }
 
-func collect(t *testing.T, d deployment, clock numbers.Clock) *numbers.Collector {
+func collect(t *testing.T, d deployment, clock clock.Clock) *numbers.Collector {
 	t.Helper()
 	c, err := numbers.NewCollector(d.names, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.AddLines(bytes.NewReader(d.lines)); err != nil {
+	if err := numbers.AddLines(c, bytes.NewReader(d.lines)); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -117,9 +120,9 @@ func rowsOf(t *testing.T, c *numbers.Collector, q numbers.Query) []numbers.Row {
 
 // TestPerStepReleasesAddUp checks that per-step releases add up, with independent noise.
 func TestPerStepReleasesAddUp(t *testing.T) {
-	d := serve(t, 5, 480, time.Minute, "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=16", "ORIEL_BINS=",
+	d := serve(t, 7, 480, time.Minute, "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=16", "ORIEL_BINS=",
 		"ORIEL_STATISTICS=count,sum,mean")
-	c := collect(t, d, numbers.Clock{})
+	c := collect(t, d, clock.Clock{})
 	for _, r := range rowsOf(t, c, numbers.Query{By: []string{}, Statistics: []string{"count", "mean"}}) {
 		count, noise := 0.0, 0.0
 		for line := range bytes.Lines(d.lines) {
@@ -147,7 +150,7 @@ func TestPerStepReleasesAddUp(t *testing.T) {
 // begin at whole hours and days of the clock.
 func TestBordersAreThoseOfTheClock(t *testing.T) {
 	d := serve(t, 1, 400, 17*time.Minute, memory...)
-	for _, clock := range []numbers.Clock{
+	for _, clock := range []clock.Clock{
 		{Every: time.Hour},
 		{Every: 24 * time.Hour, Offset: 2 * time.Hour},
 		{Every: 24 * time.Hour, Offset: -9*time.Hour - 30*time.Minute},
@@ -168,7 +171,7 @@ func TestBordersAreThoseOfTheClock(t *testing.T) {
 			t.Errorf("%+v: %d steps", clock, steps)
 		}
 	}
-	c := collect(t, d, numbers.Clock{Every: time.Hour})
+	c := collect(t, d, clock.Clock{Every: time.Hour})
 	from := time.UnixMilli(start).Add(30 * time.Minute) // 22:00 in local time
 	all := numbers.Query{By: []string{}, Statistics: []string{"count"}}
 	three, day := all, all
@@ -185,7 +188,7 @@ func TestBordersAreThoseOfTheClock(t *testing.T) {
 // TestUnknownNumbersAreEmpty checks that an unknown number has no value in any format.
 func TestUnknownNumbersAreEmpty(t *testing.T) {
 	d := serve(t, 2, 40, time.Second, append([]string{"ORIEL_EPSILON=0.5"}, memory...)...)
-	rows := rowsOf(t, collect(t, d, numbers.Clock{}), numbers.Query{Statistics: []string{"mean", "count", "p50"}})
+	rows := rowsOf(t, collect(t, d, clock.Clock{}), numbers.Query{Statistics: []string{"mean", "count", "p50"}})
 	for _, r := range rows {
 		if known := r.Statistic == "count"; math.IsNaN(r.Value) == known {
 			t.Errorf("%+v", r)
@@ -381,9 +384,9 @@ func TestZeroAndOverflowAreNumbersLikeOthers(t *testing.T) {
 			count := bytes.Count(list, []byte(",")) + 1
 			return []byte(`"increments":[` + strings.TrimSuffix(strings.Repeat(number+",", count), ",") + "]")
 		})
-		c, err := numbers.NewCollector(d.names, numbers.Clock{})
+		c, err := numbers.NewCollector(d.names, clock.Clock{})
 		if err == nil {
-			err = c.AddLines(bytes.NewReader(list))
+			err = numbers.AddLines(c, bytes.NewReader(list))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -402,7 +405,7 @@ func TestZeroAndOverflowAreNumbersLikeOthers(t *testing.T) {
 // must not say that there are no events.
 func TestNoteIsTrueOfManyEvents(t *testing.T) {
 	d := serve(t, 3, 400, time.Second, append([]string{"ORIEL_EPSILON=3"}, memory...)...)
-	rows := rowsOf(t, collect(t, d, numbers.Clock{}), numbers.Query{By: []string{}, Statistics: []string{"count", "mean"}})
+	rows := rowsOf(t, collect(t, d, clock.Clock{}), numbers.Query{By: []string{}, Statistics: []string{"count", "mean"}})
 	if rows[0].Low < 100 || !math.IsNaN(rows[1].Value) {
 		t.Fatalf("count %+v and mean %+v: the case is another", rows[0].Number, rows[1].Number)
 	}
@@ -421,9 +424,9 @@ func TestWhatCannotBeAddedUpIsRefused(t *testing.T) {
 	d := serve(t, 2, 4, time.Second, memory...)
 	refused := func(what, text string) {
 		t.Helper()
-		c, err := numbers.NewCollector(d.names, numbers.Clock{Every: time.Hour})
+		c, err := numbers.NewCollector(d.names, clock.Clock{Every: time.Hour})
 		if err == nil {
-			err = c.AddLines(strings.NewReader(text))
+			err = numbers.AddLines(c, strings.NewReader(text))
 		}
 		if err == nil || strings.Contains(err.Error(), "0.") {
 			t.Errorf("%s: %v", what, err)
@@ -441,7 +444,7 @@ func TestWhatCannotBeAddedUpIsRefused(t *testing.T) {
 		{Statistics: []string{"median"}},
 		{From: time.Now().AddDate(100, 0, 0)},
 	} {
-		if rows, err := collect(t, d, numbers.Clock{}).Rows(q); err == nil {
+		if rows, err := collect(t, d, clock.Clock{}).Rows(q); err == nil {
 			t.Errorf("%+v: %d rows", q, len(rows))
 		}
 	}
@@ -457,13 +460,19 @@ func FuzzDecisions(f *testing.F) {
 		`"window":0,"batch":1,"epsilon":1,"delta":0,"adjacency":"replace","unit":"event","increments":[1,2,3,4,5,6],"window_deviation":[1,1.2],"time":5}`
 	f.Add(names, line, int64(time.Hour))
 	f.Add(names, line+"\n"+strings.Replace(line, `"step":1`, `"step":7`, 1), int64(0))
+	const steps = `{"cells":["a=x"],"statistics":["count","sum"],"views":[{"of":"the events of the step"}],"emit_every":1,` +
+		`"value":{"column":"v","low":0,"high":1}}`
+	const step = `{"stream":"all","incarnation":"ab0100000000000000000000000000ff","index":9,"step":9,"decision":[1,2],` +
+		`"mechanism":"once-laplace","window":0,"batch":0,"epsilon":1,"delta":0,"adjacency":"add-remove","unit":"event",` +
+		`"count_deviation":[1],"sum_deviation":[2],"seconds":3600,"time":36000000}`
+	f.Add(steps, step, int64(time.Hour))
 	f.Fuzz(func(t *testing.T, names, text string, every int64) {
 		n, err := numbers.ParseNames([]byte(names))
 		if err != nil {
 			return
 		}
-		c, err := numbers.NewCollector(n, numbers.Clock{Every: time.Duration(every)})
-		if err != nil || c.AddLines(strings.NewReader(text)) != nil {
+		c, err := numbers.NewCollector(n, clock.Clock{Every: time.Duration(every)})
+		if err != nil || numbers.AddLines(c, strings.NewReader(text)) != nil {
 			return
 		}
 		rows, err := c.Rows(numbers.Query{Total: true})

@@ -1,18 +1,20 @@
 package numbers
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"slices"
 	"time"
+
+	"oriel/cmd/internal/numbers/clock"
 )
 
 // Row is a statistic of a cell, or of a marginal, in an interval of the clock.
 type Row struct {
 	Start, End time.Time
 	Places     []string // place in each dimension; Names.all if the row sums over the dimension
-	Steps      uint64
+	Steps      uint64   // number of steps that are added up
+	Of         uint64   // number of steps in the interval; 0: not known, because steps are by count
 	Statistic  string
 	Number
 }
@@ -30,7 +32,7 @@ type Query struct {
 var errNothing = errors.New("no decision in the intervals that are asked for")
 
 // Rows returns the rows of a query: by interval, then by group, then by statistic. The query's Last intervals end with
-// the interval of the newest decision whose time is not odd; see times.
+// the interval of the newest decision whose time is not odd; see clock.Arrivals.Newest.
 func (c *Collector) Rows(q Query) ([]Row, error) {
 	by := q.By
 	if by == nil {
@@ -43,6 +45,9 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 	if q.Total && len(groups) > 1 {
 		all, _ := c.names.groups(nil)
 		groups = append(groups, all...)
+	}
+	if err := c.names.wantCells(groups); err != nil {
+		return nil, err
 	}
 	names := q.Statistics
 	if names == nil {
@@ -57,21 +62,22 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 		statistics = append(statistics, s)
 	}
 	var rows []Row
-	newest, _ := c.times.newest(q.Last)
+	newest, _ := c.Newest(q.Last)
 	for _, key := range slices.Sorted(maps.Keys(c.partials)) {
-		start, end := c.clock.bounds(key, c.first, c.newest)
-		if !q.holds(c.clock, start, end, newest) {
+		start, end := c.Bounds(key)
+		if !q.holds(c.Clock, start, end, newest) {
 			continue
 		}
 		variances, steps := c.variances(key)
 		for _, g := range groups {
 			sums := c.sums(key, g)
-			own := slices.Clone(variances)
+			own, spread := slices.Clone(variances), c.spread(key, len(g.cells))
 			for i := range own {
 				own[i] *= float64(len(g.cells))
 			}
 			for _, s := range statistics {
-				rows = append(rows, Row{start, end, g.places, steps, s.name, s.at(sums, own).each(settled)})
+				number := s.at(sums, own, spread).each(settled)
+				rows = append(rows, Row{start, end, g.places, steps, c.Steps(), c.named(s.name), number})
 			}
 		}
 	}
@@ -81,20 +87,18 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 	return rows, nil
 }
 
-// holds reports whether a query selects an interval; newest is the time of the newest decision, ms.
-func (q Query) holds(c Clock, start, end time.Time, newest int64) bool {
-	return !(!q.From.IsZero() && start.Before(q.From) || !q.To.IsZero() && end.After(q.To) ||
-		q.Last > 0 && c.Every > 0 && start.Before(c.start(c.key(newest)+1).Add(-q.Last)))
+// named returns the name of a statistic in an interval. Persons of a part of their period are those who are new in it.
+func (c *Collector) named(statistic string) string {
+	if statistic == persons && c.Every < time.Duration(c.names.Period.Seconds)*time.Second {
+		return "new " + persons
+	}
+	return statistic
 }
 
-// bounds returns the bounds of an interval. For the single interval of all times, these are the time of the first
-// decision and one millisecond after the newest.
-func (c Clock) bounds(key, first, newest int64) (start, end time.Time) {
-	if c.Every > 0 {
-		return c.start(key), c.start(key + 1)
-	}
-	zone := time.FixedZone("", int(c.Offset.Seconds()))
-	return time.UnixMilli(first).In(zone), time.UnixMilli(newest + 1).In(zone)
+// holds reports whether a query selects an interval; newest is the time of the newest decision, ms.
+func (q Query) holds(c clock.Clock, start, end time.Time, newest int64) bool {
+	return !(!q.From.IsZero() && start.Before(q.From) || !q.To.IsZero() && end.After(q.To) ||
+		q.Last > 0 && c.Every > 0 && start.Before(c.Start(c.Key(newest)+1).Add(-q.Last)))
 }
 
 // variances returns the variances of a cell's columns in an interval, and the number of its steps.
@@ -106,7 +110,7 @@ func (c *Collector) variances(key int64) (variances []float64, steps uint64) {
 		for _, s := range p.spans {
 			steps += s.steps()
 		}
-		if c.units == nil {
+		if p.filter == nil {
 			for i := range variances {
 				variances[i] += p.variance[i]
 			}
@@ -135,8 +139,6 @@ func (c *Collector) sums(key int64, g group) []float64 {
 }
 
 // streams returns the streams of an interval in a fixed order, so that sums have the same bytes each time.
-func (c *Collector) streams(key int64) []stream {
-	return slices.SortedFunc(maps.Keys(c.partials[key]), func(a, b stream) int {
-		return cmp.Or(cmp.Compare(a.name, b.name), slices.Compare(a.incarnation[:], b.incarnation[:]))
-	})
+func (c *Collector) streams(key int64) []clock.Stream {
+	return slices.SortedFunc(maps.Keys(c.partials[key]), clock.Stream.Compare)
 }

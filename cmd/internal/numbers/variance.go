@@ -1,8 +1,12 @@
 package numbers
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"slices"
 
+	"oriel/cmd/internal/numbers/laplace"
 	"oriel/operators/aggregate/interval"
 )
 
@@ -16,13 +20,14 @@ const (
 )
 
 // variance returns an interval for the variance of x in [0, 1] about its mean. If the count is hardly more than noise,
-// the result is the interval that decisions publish, which contains the true variance in at least 95 % of cases.
+// the result is the interval that decisions publish, which contains the true variance in at least 95 % of cases. z is
+// that of columns with this law.
 // Otherwise it contains the variances v with |r*(v)| ≤ z. Here r is the distance of the point from the surface of
 // variance v, which is a likelihood root, and r* is r modified to be normal to third order (O. E. Barndorff-Nielsen,
 // Inference on full or partial parameters based on the standardized signed log likelihood ratio, Biometrika 73 (1986)).
-func (p point) variance() interval.Interval {
+func (p point) variance(law interval.Law, z float64) interval.Interval {
 	if !p.count.Shown() {
-		return interval.Variance(p.square, p.sum, p.count)
+		return interval.Variance(p.square, p.sum, p.count, law)
 	}
 	end := func(z float64) float64 { // r* decreases in v
 		low, high := 0.0, 1.0
@@ -41,7 +46,7 @@ func (p point) variance() interval.Interval {
 		}
 		return (low + high) / 2
 	}
-	return interval.Interval{Low: end(interval.Z95), High: end(-interval.Z95)}
+	return interval.Interval{Low: end(z), High: end(-z)}
 }
 
 // root returns r* of a variance v. The points of variance v are a cone, n·d(m) with d = (1, m, m² + v − ½). At the
@@ -97,4 +102,59 @@ func nearest(gain func(m float64) float64) float64 {
 		}
 	}
 	return (low + high) / 2
+}
+
+// merge adds steps to a list with one entry for each law.
+func merge(list []laplace.Steps, d laplace.Steps) []laplace.Steps {
+	if i := slices.IndexFunc(list, func(of laplace.Steps) bool {
+		of.N = d.N
+		return of == d
+	}); i >= 0 {
+		list[i].N += d.N
+		return list
+	}
+	return append(list, d)
+}
+
+// spread holds the quantiles at 95 % of noise that is not normal.
+type spread struct {
+	below, above float64 // a count y has the interval [y − above, y + below]
+	sum          float64 // half of the length of a sum's interval
+	mean, column float64 // z of the intervals of a mean, and of ratios of any columns
+}
+
+// spread returns the quantiles of the noise of a group of cells in an interval, or nil if its noise is normal.
+func (c *Collector) spread(key int64, cells int) *spread {
+	var list []laplace.Steps
+	for _, of := range c.streams(key) {
+		for _, d := range c.partials[key][of].drawn {
+			d.N *= float64(cells)
+			d.Fractions = c.fractions
+			list = merge(list, d)
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	text := fmt.Sprint(list)
+	if c.spreads[text] == nil {
+		o := &spread{}
+		o.below, o.above = laplace.Counts(list)
+		if list[0].Value > 0 {
+			middle, half := c.names.valueRange()
+			o.sum, o.mean, o.column = laplace.Sums(list, middle, half), laplace.Means(list), laplace.Columns(list)
+		}
+		c.spreads[text] = o
+	}
+	return c.spreads[text]
+}
+
+// addDrawn adds the noise of a step of once-laplace.
+func (c *Collector) addDrawn(p *partial, counts []float64, d laplace.Steps) error {
+	if !(d.Count >= 1e-9 && d.Count <= 1<<40) || !(d.Value >= 0) || len(c.columns) > 1 && !(d.Value > 0) {
+		return errors.New("a deviation that is none")
+	}
+	c.fractions = c.fractions || slices.ContainsFunc(counts, func(y float64) bool { return y != math.Trunc(y) })
+	p.drawn = merge(p.drawn, d)
+	return nil
 }

@@ -32,7 +32,7 @@ func TestIntervalsOfAVarianceCoverWhereSurfacesBend(t *testing.T) {
 		low, high := 0, 0
 		for range n {
 			p := point{noisy(c.count, c.n), noisy(c.count*c.mean, c.s), noisy(c.count*(c.mean*c.mean+c.variance-0.5), c.q)}
-			if x := p.variance(); x.Low > c.variance {
+			if x := p.variance(interval.Normal, interval.Z95); x.Low > c.variance {
 				low++
 			} else if x.High < c.variance {
 				high++

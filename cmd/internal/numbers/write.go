@@ -7,8 +7,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
+	"time"
 
+	"oriel/cmd/internal/numbers/clock"
 	"oriel/schemas/text"
 )
 
@@ -19,28 +22,38 @@ const Few = "too few events for the noise"
 // Formats lists the formats in which rows can be written.
 var Formats = []string{"table", "csv", "json", "parquet"}
 
+// Write writes the rows of a query in a format, which must be one of Formats.
+func (c *Collector) Write(w io.Writer, format string, q Query) error {
+	rows, err := c.Rows(q)
+	if err != nil {
+		return err
+	}
+	return Write(w, format, c.names.dimensions, rows)
+}
+
 // Write writes rows in a format, which must be one of Formats.
 func Write(w io.Writer, format string, dimensions []string, rows []Row) error {
 	switch format {
 	case "table":
 		return writeTable(w, dimensions, rows)
 	case "csv":
-		return writeCSV(w, dimensions, rows)
+		return writeCSV(w, header(dimensions), rows)
 	case "json":
-		return writeJSON(w, dimensions, rows)
+		return writeJSON(w, header(dimensions), rows)
 	}
 	return writeParquet(w, dimensions, rows)
 }
 
-// instant is the format of times: RFC 3339, with fractions of a second only if they are not zero.
-const instant = "2006-01-02T15:04:05.999Z07:00"
-
-// note returns the note of a row. It is empty if the row's number is known.
+// note returns the note of a row. It is empty if the row's number is known and of all steps of the interval.
 func (r Row) note() string {
+	var notes []string
 	if math.IsNaN(r.Value) {
-		return Few
+		notes = append(notes, Few)
 	}
-	return ""
+	if r.Steps < r.Of {
+		notes = append(notes, fmt.Sprintf("%d of %d steps", r.Steps, r.Of))
+	}
+	return strings.Join(notes, "; ")
 }
 
 // header returns the columns of every format, in order. The dimensions come after the column named end. A dimension
@@ -57,21 +70,51 @@ func header(dimensions []string) []string {
 	return append(names, after...)
 }
 
-func writeCSV(w io.Writer, dimensions []string, rows []Row) error {
+// cells returns the cells of a row, in the order of header. A note is left out if it is empty.
+func (r Row) cells() []any {
+	cells := []any{r.Start, r.End}
+	for _, place := range r.Places {
+		cells = append(cells, place)
+	}
+	cells = append(cells, r.Statistic, r.Value, r.Low, r.High, r.Deviation, r.Steps)
+	if note := r.note(); note != "" {
+		cells = append(cells, note)
+	}
+	return cells
+}
+
+// celled is a row of cells, which are times, texts, numbers and booleans. A number that is unknown is NaN.
+type celled interface{ cells() []any }
+
+// cellText returns a cell as text, and whether JSON has it in quotes. An unknown number is "".
+func cellText(cell any) (value string, quoted bool) {
+	switch x := cell.(type) {
+	case time.Time:
+		return x.Format(clock.Instant), true
+	case string:
+		return x, true
+	case bool:
+		return strconv.FormatBool(x), false
+	case uint64:
+		return strconv.FormatUint(x, 10), false
+	case float64:
+		if !math.IsInf(x, 0) && !math.IsNaN(x) {
+			return string(text.AppendFloat(nil, x)), false
+		}
+	}
+	return "", false
+}
+
+func writeCSV[R celled](w io.Writer, header []string, rows []R) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(header(dimensions)); err != nil {
+	if err := out.Write(header); err != nil {
 		return err
 	}
-	number := func(x float64) string {
-		if math.IsNaN(x) {
-			return ""
-		}
-		return string(text.AppendFloat(nil, x))
-	}
 	for _, r := range rows {
-		line := append([]string{r.Start.Format(instant), r.End.Format(instant)}, r.Places...)
-		line = append(line, r.Statistic, number(r.Value), number(r.Low), number(r.High), number(r.Deviation),
-			strconv.FormatUint(r.Steps, 10), r.note())
+		line := make([]string, len(header))
+		for i, cell := range r.cells() {
+			line[i], _ = cellText(cell)
+		}
 		if err := out.Write(line); err != nil {
 			return err
 		}
@@ -81,34 +124,23 @@ func writeCSV(w io.Writer, dimensions []string, rows []Row) error {
 }
 
 // writeJSON writes one line for each row.
-func writeJSON(w io.Writer, dimensions []string, rows []Row) error {
-	content := func(dst []byte, name, value string) []byte {
-		return text.AppendString(append(text.AppendString(append(dst, ','), name), ':'), value)
-	}
-	names := header(dimensions)
+func writeJSON[R celled](w io.Writer, header []string, rows []R) error {
 	var line []byte
 	for _, r := range rows {
-		line = append(line[:0], `{"start":`...)
-		line = text.AppendString(line, r.Start.Format(instant))
-		line = content(line, "end", r.End.Format(instant))
-		for i, place := range r.Places {
-			line = content(line, names[2+i], place)
-		}
-		line = content(line, "statistic", r.Statistic)
-		for _, x := range []struct {
-			name  string
-			value float64
-		}{{"value", r.Value}, {"low", r.Low}, {"high", r.High}, {"deviation", r.Deviation}} {
-			line = append(append(append(line, `,"`...), x.name...), `":`...)
-			if math.IsNaN(x.value) {
-				line = append(line, "null"...)
-			} else {
-				line = text.AppendFloat(line, x.value)
+		line = append(line[:0], '{')
+		for i, cell := range r.cells() {
+			if i > 0 {
+				line = append(line, ',')
 			}
-		}
-		line = strconv.AppendUint(append(line, `,"steps":`...), r.Steps, 10)
-		if note := r.note(); note != "" {
-			line = content(line, "note", note)
+			line = append(text.AppendString(line, header[i]), ':')
+			switch value, quoted := cellText(cell); {
+			case quoted:
+				line = text.AppendString(line, value)
+			case value == "":
+				line = append(line, "null"...)
+			default:
+				line = append(line, value...)
+			}
 		}
 		if _, err := w.Write(append(line, "}\n"...)); err != nil {
 			return err
@@ -125,19 +157,26 @@ func writeTable(w io.Writer, dimensions []string, rows []Row) error {
 	}
 	_, _ = fmt.Fprintln(out)
 	for _, r := range rows {
-		_, _ = fmt.Fprint(out, r.Start.Format(instant))
+		_, _ = fmt.Fprint(out, r.Start.Format(clock.Instant))
 		for _, place := range r.Places {
 			_, _ = fmt.Fprint(out, "\t", place)
 		}
-		ends := fmt.Sprintf("%.6g to %.6g", r.Low, r.High)
-		switch {
-		case math.IsNaN(r.Value) && math.IsNaN(r.Low):
-			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s\n", r.Statistic, Few)
-		case math.IsNaN(r.Value):
-			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s; %s\n", r.Statistic, ends, Few)
-		default:
-			_, _ = fmt.Fprintf(out, "\t%s\t%.6g\t%s\n", r.Statistic, r.Value, ends)
+		value, last := "-", []string{r.note()}
+		if !math.IsNaN(r.Value) {
+			value = short(r.Value)
 		}
+		if !math.IsNaN(r.Low) {
+			last = slices.Insert(last, 0, short(r.Low)+" to "+short(r.High))
+		}
+		_, _ = fmt.Fprintf(out, "\t%s\t%s\t%s\n", r.Statistic, value, strings.TrimSuffix(strings.Join(last, "; "), "; "))
 	}
 	return out.Flush()
+}
+
+// short returns a number with all digits if it is whole, as counts are without normal noise, otherwise with six digits.
+func short(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
 }

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"oriel/state"
+	"oriel/state/keys"
 )
 
 const (
@@ -179,6 +179,6 @@ func isCode(text string) bool {
 
 // line reads a secret file with one line.
 func line(file string) (string, error) {
-	text, err := state.ReadSecretFile(file, mostBytes)
+	text, err := keys.ReadSecretFile(file, mostBytes)
 	return strings.TrimSpace(string(text)), err
 }

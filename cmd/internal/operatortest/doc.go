@@ -10,6 +10,7 @@
 //	                    are null events, and why, which add nothing, and the decisions. times=N consumes the lines N times;
 //	                    last prints only the last decision of each topic
 //	pass n=3            consumes records that are not events, so that time passes
+//	time seconds=90     by the clock: lets this time pass, without an argument the length of a step, and prints the decisions
 //	would keys=(1-4,c)  prints the keys under which the line, as the next record, would add something
 //	kill lost=2         kills the process: another process opens the state that was sealed two records before, and consumes
 //	                    the two records again. The bytes of all decisions and of the state must be the same

@@ -1,6 +1,7 @@
 package operatortest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -55,7 +56,11 @@ type life struct {
 	decisions []published
 	log       []taken
 	refused   error // error for the record after the log
+	slot      int64 // second of the next record, by the clock
 }
+
+// first is the first second of stories by the clock.
+const first = 7 * 24 * 3600
 
 // published is a decision as written to its topic.
 type published struct {
@@ -69,6 +74,8 @@ type taken struct {
 	code      text.Code
 	decisions int    // number of decisions up to and including this record
 	sealed    []byte // sealed state after this record
+	slot      int64
+	segments  []state.Record // what the save after this record writes beside the state
 }
 
 // play executes one command.
@@ -79,7 +86,7 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	}
 	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
 		"open": s.open, "records": s.records, "pass": s.pass, "would": s.would, "kill": s.kill, "replay": s.replay,
-		"exchange": s.exchange, "service": s.service,
+		"exchange": s.exchange, "service": s.service, "time": s.time,
 	}[c.Cmd]
 	if !known {
 		c.Fatalf(t, "no such command")
@@ -114,6 +121,7 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 	operator := learner.Operator()
 	s.numbers = operators.NumbersOf(operator)
 	s.model = given.Model()
+	s.model.First = first
 	if s.plan, err = s.model.Learner.Params(); err != nil {
 		return err.Error()
 	}
@@ -139,7 +147,11 @@ func (s *story) stream(t *testing.T) *streams.Stream {
 // begin opens a life at step 0 and the start of the log.
 func (s *story) begin(t *testing.T) *life {
 	t.Helper()
-	l := s.from(t, state.Position{LeaderEpoch: -1})
+	at := state.Position{LeaderEpoch: -1, Semantics: streams.Semantics}
+	if !s.model.Clock.Counts() {
+		at.Order = &state.Ordered{Clock: true, Slot: first, LeaderEpoch: -1}
+	}
+	l := s.from(t, at)
 	l.walk.Start()
 	return l
 }
@@ -154,21 +166,59 @@ func (s *story) from(t *testing.T, p state.Position) *life {
 			l.decisions = append(l.decisions, published{output, string(key), string(line)})
 		},
 		Taken: func(r *records.Record, _ int64, code text.Code) {
-			l.log = append(l.log, taken{record: *r, code: code, decisions: len(l.decisions)})
+			l.log = append(l.log, taken{record: *r, code: code, decisions: len(l.decisions), slot: l.slot})
 		},
+	}
+	if p.Order != nil {
+		l.slot = p.Order.Slot
 	}
 	return l
 }
 
+// batch returns a batch of records from an offset on, by the clock in the present slot.
+func (l *life) batch(from int64, all ...records.Record) *fetch.Batch {
+	b := &fetch.Batch{From: from, Next: from + int64(len(all)), Records: all}
+	if l.walk.Position.Order != nil {
+		b.LeaderEpoch = -1
+		b.Order = &fetch.Order{Slot: l.slot, Closes: l.slot, End: b.Next, LeaderEpoch: -1}
+	}
+	return b
+}
+
+// save returns the state, and what belongs to it beside it.
+func (l *life) save(s *story) (private []byte, segments []state.Record) {
+	segments = l.walk.Stream.Save(nil, s.sealer)
+	return l.walk.Stream.AppendState(nil), segments
+}
+
+// time passes, and closes the steps that end. Without an argument it is the end of the open step.
+func (s *story) time(t *testing.T, c *datadriven.TestData) string {
+	seconds := s.model.Clock.Length
+	c.MaybeScanArgs(t, "seconds", &seconds)
+	from := len(s.decisions)
+	s.slot += seconds
+	s.passes(t)
+	return s.transcript(t, s.decisions[from:])
+}
+
+// passes takes the walk to the present slot.
+func (l *life) passes(t *testing.T) {
+	t.Helper()
+	if err := l.walk.Take(l.batch(l.walk.Position.Next), func() int64 { return streams.Untaken }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // take consumes the next record, and reports whether it was accepted.
 func (l *life) take(s *story, r records.Record) bool {
-	batch := fetch.Batch{From: r.Offset, Next: r.Offset + 1, Records: []records.Record{r}}
-	if l.refused = l.walk.Take(&batch, func() int64 { return batch.Next }); l.refused != nil {
+	batch := l.batch(r.Offset, r)
+	if l.refused = l.walk.Take(batch, func() int64 { return batch.Next }); l.refused != nil {
 		return false
 	}
 	last := &l.log[len(l.log)-1]
 	last.decisions = len(l.decisions)
-	last.sealed = s.sealer.Seal(nil, l.walk.Position, l.walk.Stream.AppendState(nil))
+	private, segments := l.save(s)
+	last.sealed, last.segments = s.sealer.Seal(nil, l.walk.Position, private), segments
 	return true
 }
 
@@ -187,6 +237,16 @@ func (s *story) next(line string) records.Record {
 		r.Key, r.Value = []byte(key), []byte(value)
 	}
 	return r
+}
+
+// addsTo is adds or, by the clock, returns the state before the record: a record that adds something changes it.
+func (s *story) addsTo(t *testing.T, r records.Record) (adds bool, before []byte) {
+	t.Helper()
+	if s.walk.Position.Order == nil {
+		return s.adds(t, r), nil
+	}
+	before, _ = s.save(s)
+	return false, before
 }
 
 // adds reports whether a record adds something: in its place, a record without a readable value would leave another
@@ -235,10 +295,14 @@ func (s *story) taking(t *testing.T, c *datadriven.TestData, lines []string, eac
 	shown := from
 	for _, line := range lines {
 		r := s.next(line)
-		adds := s.adds(t, r)
+		adds, before := s.addsTo(t, r)
 		if !s.take(s, r) {
 			said.WriteString(s.refused.Error() + "\n")
 			break
+		}
+		if before != nil {
+			after, _ := s.save(s)
+			adds = !bytes.Equal(before, after)
 		}
 		switch code := s.log[len(s.log)-1].code; {
 		case !each:

@@ -30,11 +30,14 @@ var spans = []struct {
 	{"an hour", 3600}, {"a day", 86400}, {"a week", 7 * 86400}, {"30 days", 30 * 86400}, {"a year", 365 * 86400},
 }
 
-// agesNow returns ε(age) for a frame, at the observed rate. The page calls it only if it has a visitor, because each
-// loss takes milliseconds. The caller must hold the lock.
+// agesNow returns ε(age) for a frame, at the rate of steps: that of the clock, or the observed one. The page calls it
+// only if it has a visitor, because each loss takes milliseconds. The caller must hold the lock.
 func (p *Page) agesNow() []age {
 	if past := p.ticks - p.agesAt; p.ages == nil || past >= agesEvery || past > 0 && p.ticks < agesEvery {
 		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // mean over the partitions that this process owns
+		if p.about.Step > 0 {
+			perStream = 1 / p.about.Step.Seconds()
+		}
 		p.ages, p.agesAt = agesOf(p.guarantee, p.proved, perStream, p.ages), p.ticks
 	}
 	return p.ages

@@ -68,6 +68,25 @@ func TestPageInChromium(t *testing.T) {
 	checkQuiet(b, address)
 }
 
+// TestStepsByTheClockInChromium examines the page of steps of a second: the course has a point for each step, and totals
+// of hours and days can be chosen, though none is whole yet.
+func TestStepsByTheClockInChromium(t *testing.T) {
+	address, stop := serveLive(t, map[string]string{
+		"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "carrier=AA|DL|UA,hour=0:24:1", "ORIEL_VALUE": "delay=-60:180",
+		"ORIEL_STATISTICS": "count,mean", "ORIEL_MECHANISM": "once-laplace", "ORIEL_STEP": "1s", "ORIEL_START": "latest",
+		"ORIEL_WINDOW": "", "ORIEL_BATCH": "", "ORIEL_DELTA": "", "ORIEL_EPSILON": "1", "ORIEL_ADJACENCY": "",
+	}, event)
+	defer stop()
+	time.Sleep(15 * time.Second) // steps come five seconds after their end
+	b := newBrowser(t)
+	checkLooks(b, address, "clock", "document.querySelectorAll('#rows svg.band circle').length === 3",
+		"document.querySelector('#course-chart canvas')",
+		"[...document.getElementById('memory').options].map((o) => o.text).join() === 'each step,newest whole hour,newest whole day'")
+	b.evaluate("(() => { const m = document.getElementById('memory'); m.value = 'hour'; m.dispatchEvent(new Event('change')); return true; })()", nil)
+	b.await("totals", "/no whole hour yet/.test(document.getElementById('rows').textContent)")
+	checkQuiet(b, address)
+}
+
 // TestExperimentInChromium examines the page of an experiment in which one arm is better and one arm is equal to the
 // control.
 func TestExperimentInChromium(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/cmd/internal/digits"
 	"oriel/cmd/internal/score"
 	"oriel/schemas/decision"
 )
@@ -27,6 +28,7 @@ const (
 	kindWeights = "weights" // coordinates, the largest first
 	kindPlays   = "plays"   // actions, shown by their shares
 	kindSet     = "set"     // a set of elements
+	kindNames   = "names"   // names with counts
 )
 
 // decision is what the page shows of a stream's newest decision.
@@ -93,6 +95,7 @@ func (p *Page) newDecision(d *decision.Decision) *shownDecision {
 		v.band = bandText(band, p.about.Vectors.Predicts)
 	}
 	lists := map[string][]float64{}
+	var named []decision.Entry
 	for _, x := range d.Extras {
 		var list []float64
 		if value, err := strconv.ParseFloat(x.JSON, 64); err == nil {
@@ -104,6 +107,8 @@ func (p *Page) newDecision(d *decision.Decision) *shownDecision {
 			case !p.promised[x.Name] && (p.about.Experiment == nil || !slices.Contains(shownOnExperiments, x.Name)):
 				v.members = append(v.members, member{x.Name, shown(value)})
 			}
+		} else if x.Name == "names" && json.Unmarshal([]byte(x.JSON), &named) == nil {
+			v.kind = kindNames
 		} else if json.Unmarshal([]byte(x.JSON), &list) == nil {
 			lists[x.Name] = list
 		} else if s := text(x); s != "" && (x.Name == "places" || isChoice(x.Name)) {
@@ -121,6 +126,9 @@ func (p *Page) newDecision(d *decision.Decision) *shownDecision {
 	switch {
 	case p.about.Numbers != nil:
 		v.numbers(p.about, *d)
+	case v.kind == kindNames:
+		v.dimension = len(named)
+		p.list(v, named)
 	case v.kind == kindWeights && p.about.Sets:
 		v.kind = kindSet
 		for _, element := range d.Point {
@@ -130,6 +138,23 @@ func (p *Page) newDecision(d *decision.Decision) *shownDecision {
 		v.weights(p.about.Vectors, *d, lists)
 	}
 	return v
+}
+
+// list takes the first maxNumbers names of a decision. A name has the same number in all decisions, so that a history
+// is that of one name; after maxTracked names others have none.
+func (p *Page) list(v *shownDecision, named []decision.Entry) {
+	for i, x := range named[:min(maxNumbers, len(named))] {
+		at, known := p.numbered[x.Name]
+		if !known {
+			if at = len(p.numbered); at < maxTracked {
+				p.numbered[x.Name] = at
+			} else {
+				at = maxTracked + i
+			}
+		}
+		v.names = append(v.names, x.Name)
+		v.show(at, float64(x.Count), float64(x.Low), float64(x.High))
+	}
 }
 
 // numbers takes the first maxNumbers numbers of a decision.
@@ -245,4 +270,32 @@ func (c *choices) shares() (all []share) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
 	})
 	return all
+}
+
+// bandMembers are the members of decisions that bandText puts into words.
+var bandMembers = []string{"band_low", "band_high", "band_level", "band_error_most"}
+
+// bandText describes in words the band of a decision, and the guaranteed coverage of all events so far.
+func bandText(b *score.Band, predicts string) string {
+	level := digits.Four(100*b.Level) + " %"
+	text := "A band from prediction " + signed(b.Low) + " to prediction " + signed(b.High) + " must hold the labels of " +
+		level + " of all events in the long run. "
+	if predicts == score.LogOdds {
+		text = "A set of labels must hold the label of " + level + " of all events in the long run. It has each label to " +
+			"which the model gives a probability of at least " + digits.Four(1-b.High) + ". "
+	}
+	if b.MaxError >= max(b.Level, 1-b.Level) {
+		text += "There are too few events yet to bound the share that was within"
+	} else {
+		text += "The share of all events so far that was within differs from " + level + " by at most " +
+			digits.Upper(100*b.MaxError) + " percentage points, whatever the events were, with probability 95 % over the noise; null events count as within, and many of them raise it further"
+	}
+	return text + ". This is not a probability for one event."
+}
+
+func signed(x float64) string {
+	if x < 0 {
+		return "− " + digits.Four(-x)
+	}
+	return "+ " + digits.Four(x)
 }

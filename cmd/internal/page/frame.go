@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"oriel/cmd/internal/digits"
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
+	"oriel/pipeline/console"
 	"oriel/pipeline/notice"
 )
 
@@ -19,18 +21,30 @@ type about struct {
 	Deployment string      `json:"deployment"`
 	Version    string      `json:"version"`
 	Operator   string      `json:"operator"`
+	Readers    bool        `json:"readers"` // the page is for readers
 	Promise    string      `json:"promise"`
 	Details    string      `json:"details"`
 	Aged       string      `json:"aged"`            // unit of privacy whose loss the ages state
+	Step       float64     `json:"step,omitempty"`  // length of a step by the clock, s
 	Names      [][3]string `json:"names,omitempty"` // names of numbers: memory, statistic and cell
 
 	Experiment *aboutExperiment `json:"experiment,omitempty"`
 }
 
-// now is a frame: the state of the service at one moment.
+// now is a frame: the state of the service at one moment. Readers see it without operations.
 type now struct {
-	Time       int64           `json:"time"` // the moment, Unix milliseconds
-	Ready      bool            `json:"ready"`
+	Time      int64     `json:"time"` // the moment, Unix milliseconds
+	Ready     bool      `json:"ready"`
+	Steps     uint64    `json:"steps"` // steps and decisions since the start of the process
+	Decided   uint64    `json:"decided"`
+	Newest    int64     `json:"newest,omitempty"` // timestamp of the newest decision, Unix milliseconds
+	Ages      []age     `json:"ages"`
+	Decisions []decided `json:"decisions"`
+	*operations
+}
+
+// operations is the part of a frame that operators alone see.
+type operations struct {
 	Reasons    []reason        `json:"reasons"`
 	Standby    notice.Standby  `json:"standby,omitempty"`
 	Inputs     int             `json:"inputs"`
@@ -39,8 +53,6 @@ type now struct {
 	Lag        int64           `json:"lag"`
 	Counts     counts          `json:"counts"`
 	Partitions []partitionLine `json:"partitions"`
-	Ages       []age           `json:"ages"`
-	Decisions  []decided       `json:"decisions"`
 }
 
 // reason says why the process is not ready, and where to read advice.
@@ -103,8 +115,10 @@ func (p *Page) aboutFrame() []byte {
 	p.mu.Unlock()
 	a := about{
 		Deployment: p.about.Deployment, Version: p.about.Version, Operator: p.about.Operator,
+		Readers: p.about.Audience != notice.Operators,
 		Promise: fmt.Sprintf("ε = %s for %s", digits.Upper(g.Epsilon), g.Words().Claim),
-		Details: details(g), Aged: g.Words().Aged, Experiment: newAboutExperiment(p.about.Experiment),
+		Details: details(g), Aged: g.Words().Aged, Step: p.about.Step.Seconds(),
+		Experiment: newAboutExperiment(p.about.Experiment),
 	}
 	if p.about.Numbers != nil {
 		for _, n := range p.about.Numbers.Names[:min(maxNumbers, len(p.about.Numbers.Names))] {
@@ -116,7 +130,11 @@ func (p *Page) aboutFrame() []byte {
 
 // details explains the guarantee and the unit that it protects.
 func details(g protection.Guarantee) string {
-	text := "Exchanging it changes the chance of anything that is published by a factor of at most " +
+	change := "Exchanging"
+	if g.Unit.Adjacency() == dp.AddRemove {
+		change = "Adding or removing"
+	}
+	text := change + " it changes the chance of anything that is published by a factor of at most " +
 		digits.Upper(math.Exp(g.Epsilon))
 	if g.Delta > 0 {
 		text += fmt.Sprintf(", plus δ = %g", g.Delta)
@@ -127,7 +145,7 @@ func details(g protection.Guarantee) string {
 func (p *Page) pastFrame() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return encoded(p.history.past())
+	return encoded(p.history.past(p.about.Audience))
 }
 
 // nowFrame returns the frame of this moment.
@@ -136,21 +154,15 @@ func (p *Page) nowFrame() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := now{
-		Time: time.Now().UnixMilli(), Ready: len(reasons) == 0, Standby: p.standby, Inputs: p.inputs, Streams: p.streams,
-		Owned: len(p.partitions), Counts: p.totals.counts(),
-		Reasons: []reason{}, Partitions: []partitionLine{}, Ages: p.agesNow(), Decisions: []decided{},
+		Time: time.Now().UnixMilli(), Ready: len(reasons) == 0, Steps: p.totals.steps, Decided: p.totals.decisions,
+		Ages: p.agesNow(), Decisions: []decided{},
+	}
+	if !p.newest.IsZero() {
+		f.Newest = p.newest.UnixMilli()
 	}
 	room := maxNumbers
-	stopped := false
 	for _, id := range p.owned() {
 		part := p.partitions[id]
-		f.Lag += part.lag
-		stopped = stopped || part.state == notice.Halted
-		if len(f.Partitions) < maxPartitions {
-			f.Partitions = append(f.Partitions, partitionLine{
-				id, part.state, part.stopped, part.lag, part.restarts, part.counts.counts(),
-			})
-		}
 		p.read(part)
 		if d := part.decision; d != nil && len(d.at) <= room && len(f.Decisions) < maxPartitions {
 			room -= len(d.at)
@@ -160,14 +172,37 @@ func (p *Page) nowFrame() []byte {
 			})
 		}
 	}
+	if p.about.Audience == notice.Operators {
+		f.operations = p.operations(reasons)
+	}
+	return encoded(f)
+}
+
+// operations returns the part of a frame that operators alone see.
+func (p *Page) operations(reasons []console.Reason) *operations {
+	o := &operations{
+		Standby: p.standby, Inputs: p.inputs, Streams: p.streams, Owned: len(p.partitions), Counts: p.totals.counts(),
+		Reasons: []reason{}, Partitions: []partitionLine{},
+	}
+	stopped := false
+	for _, id := range p.owned() {
+		part := p.partitions[id]
+		o.Lag += part.lag
+		stopped = stopped || part.state == notice.Halted
+		if len(o.Partitions) < maxPartitions {
+			o.Partitions = append(o.Partitions, partitionLine{
+				id, part.state, part.stopped, part.lag, part.restarts, part.counts.counts(),
+			})
+		}
+	}
 	for _, r := range reasons {
 		section := sections[r.Name]
 		if r.Name == "partitions" && stopped {
 			section = stoppedSection
 		}
-		f.Reasons = append(f.Reasons, reason{r.Name, r.Lines, section})
+		o.Reasons = append(o.Reasons, reason{r.Name, r.Lines, section})
 	}
-	return encoded(f)
+	return o
 }
 
 func (t totals) counts() counts { return counts{t.records, t.steps, t.decisions, t.commits, t.aborts} }
@@ -190,7 +225,7 @@ func (p *Page) courseFrame(id int32, coordinate int) []byte {
 		return encoded(f)
 	}
 	slot, has := part.course.slots[coordinate]
-	for _, s := range p.history.samples {
+	for _, s := range p.courses() {
 		row := s.rows[id]
 		if !has || len(row) < 3*slot+3 {
 			continue

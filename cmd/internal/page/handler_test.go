@@ -18,6 +18,7 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/console"
+	"oriel/pipeline/notice"
 )
 
 var guarantee = protection.Guarantee{
@@ -27,7 +28,8 @@ var guarantee = protection.Guarantee{
 
 func newPage(reasons ...console.Reason) *page.Page {
 	return page.New(page.About{
-		Deployment: "late", Operator: "test", Guarantee: guarantee, Reasons: func() []console.Reason { return reasons },
+		Deployment: "late", Operator: "test", Audience: notice.Operators, Guarantee: guarantee,
+		Reasons: func() []console.Reason { return reasons },
 	})
 }
 
@@ -116,7 +118,7 @@ func TestRunbookHasTheSections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range console.New().Waiting() {
+	for name := range console.New(notice.Operators).Waiting() {
 		frame := firstFrame(t, newPage(console.Reason{Name: name, Lines: []string{"a line"}}))
 		found := regexp.MustCompile(`"name":"` + name + `","lines":\["a line"\],"section":"(\w+)"`).FindStringSubmatch(frame)
 		if found == nil || !strings.Contains(string(runbook), "\n### "+found[1]+"\n") {
@@ -173,7 +175,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, calls := newPage(), make(pipes)
 		stop := p.Start()
-		server := console.New().Server(nil)
+		server := console.New(notice.Operators).Server(nil)
 		server.Handler = p.Handler(server.Handler)
 		go func() { _ = server.Serve(calls) }()
 		status := func(r *bufio.Reader) string {

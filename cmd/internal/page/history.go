@@ -1,6 +1,10 @@
 package page
 
-import "slices"
+import (
+	"slices"
+
+	"oriel/pipeline/notice"
+)
 
 // Samples are taken a second apart. The history keeps at most maxSamples. When it is full, it drops every second sample
 // and doubles the spacing, until the spacing is `longest`. From then on it drops the oldest sample. So a young service
@@ -66,20 +70,22 @@ func (h *history) rate() float64 {
 	return float64(last.steps-first.steps) / float64(last.at-first.at)
 }
 
-// past is the history of lag and counts, in the form for the browser.
+// past is the history of lag and counts, in the form for the browser. Readers see times and steps.
 type past struct {
 	Time    []int64  `json:"time"` // Unix seconds
-	Lag     []int64  `json:"lag"`
-	Records []uint64 `json:"records"`
 	Steps   []uint64 `json:"steps"`
-	Commits []uint64 `json:"commits"`
+	Lag     []int64  `json:"lag,omitempty"`
+	Records []uint64 `json:"records,omitempty"`
+	Commits []uint64 `json:"commits,omitempty"`
 }
 
-func (h *history) past() past {
-	p := past{[]int64{}, []int64{}, []uint64{}, []uint64{}, []uint64{}}
+func (h *history) past(a notice.Audience) past {
+	p := past{Time: []int64{}, Steps: []uint64{}}
 	for _, s := range h.samples {
-		p.Time, p.Lag = append(p.Time, s.at), append(p.Lag, s.lag)
-		p.Records, p.Steps, p.Commits = append(p.Records, s.records), append(p.Steps, s.steps), append(p.Commits, s.commits)
+		p.Time, p.Steps = append(p.Time, s.at), append(p.Steps, s.steps)
+		if a == notice.Operators {
+			p.Lag, p.Records, p.Commits = append(p.Lag, s.lag), append(p.Records, s.records), append(p.Commits, s.commits)
+		}
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestHistoryKeepsAnHour(t *testing.T) {
 		if k%97 != 0 && len(all)%maxSamples > 2 {
 			continue
 		}
-		if got := h.past().Time; !slices.Equal(got, want) {
+		if got := h.past(notice.Operators).Time; !slices.Equal(got, want) {
 			t.Fatalf("after %d samples: %d from %d to %d, want %d from %d to %d", k+1, len(got), got[0], got[len(got)-1],
 				len(want), want[0], want[len(want)-1])
 		}
@@ -248,5 +249,30 @@ func TestWeightsHaveNamesAndNoise(t *testing.T) {
 	if got, want := fmt.Sprint(d.Names, d.Values, d.Low, d.High),
 		"[b: hour b: coordinate 0 a: hour a: coordinate 0] [-4 3 -2 1] [-5 2 -3 0] [-3 4 -1 2]"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestCoursesByTheClockHaveAPointForEachStep checks that hours stay in the course of an hourly number however often the
+// page takes samples, each at the end of its step.
+func TestCoursesByTheClockHaveAPointForEachStep(t *testing.T) {
+	m := newModel()
+	m.page.about.Step = time.Hour
+	m.l.State(0, notice.Running)
+	var times, values []string
+	for k := range int64(200) {
+		d := decision.Decision{Point: []float64{float64(10 * k)}}
+		d.Extras = []decision.ExtraMember{{Name: "time", JSON: fmt.Sprint(3600_000 * k)}}
+		m.l.Decided(0, &d)
+		for range 100 {
+			m.page.sample(m.at)
+			m.at = m.at.Add(36 * time.Second)
+		}
+		times, values = append(times, fmt.Sprint(3600*k)), append(values, fmt.Sprint(10*k))
+	}
+	text := string(m.page.courseFrame(0, 0))
+	for _, list := range [][]string{times, values} {
+		if want := ":[" + strings.Join(list, ",") + "]"; !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
 	}
 }

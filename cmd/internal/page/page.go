@@ -17,6 +17,8 @@ import (
 // About describes the deployment. Operator and Version are shown unchanged.
 type About struct {
 	Deployment, Version, Operator string
+	Audience                      notice.Audience         // who sees the page
+	Step                          time.Duration           // length of a step by the clock; 0: steps are numbers of events
 	Guarantee                     protection.Guarantee    // guarantee that the settings give, shown until a stream starts
 	Numbers                       *operators.Numbers      // names and intervals of numbers; nil: decisions have no numbers
 	Experiment                    *operators.Experiment   // experiment of the decisions; nil: none
@@ -30,6 +32,7 @@ type About struct {
 type Page struct {
 	about    About
 	promised map[string]bool // members of decisions that the page shows as part of the guarantee
+	numbered map[string]int  // numbers of published names
 	plays    bool            // each decision is one action, so that all of them count, not only the newest
 
 	mu         sync.Mutex
@@ -40,7 +43,9 @@ type Page struct {
 	guarantee  protection.Guarantee
 	proved     bool // a stream has started, and guarantee is that of the stream's frozen parameters
 	totals     totals
+	newest     time.Time // timestamp of the newest decision that the process has committed
 	history    history
+	clocked    history // numbers of steps by the clock, a sample at each decision
 	ages       []age
 	agesAt     int // tick at which the ages were computed
 	ticks      int
@@ -70,8 +75,9 @@ type partition struct {
 // New returns the page of a service that has not started.
 func New(about About) *Page {
 	p := &Page{
-		about: about, partitions: map[int32]*partition{}, guarantee: about.Guarantee, ticked: make(chan struct{}),
-		ended: make(chan struct{}), history: newHistory(),
+		numbered: map[string]int{},
+		about:    about, partitions: map[int32]*partition{}, guarantee: about.Guarantee, ticked: make(chan struct{}),
+		ended: make(chan struct{}), history: newHistory(), clocked: newHistory(),
 	}
 	p.plays = slices.ContainsFunc(about.Extras, func(x decision.Extra) bool { return isChoice(x.Name) })
 	p.promised = map[string]bool{}
@@ -111,7 +117,15 @@ func (p *Page) Start() (stop func()) {
 func (p *Page) sample(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := sample{at: now.Unix(), totals: p.totals, rows: map[int32][]float32{}}
+	p.history.add(p.sampled(now))
+	p.ticks++
+	close(p.ticked)
+	p.ticked = make(chan struct{})
+}
+
+// sampled returns the state of the service at a moment.
+func (p *Page) sampled(at time.Time) sample {
+	s := sample{at: at.Unix(), totals: p.totals, rows: map[int32][]float32{}}
 	room := maxTracked
 	for _, id := range p.owned() {
 		part := p.partitions[id]
@@ -122,10 +136,15 @@ func (p *Page) sample(now time.Time) {
 			room -= len(part.course.slots)
 		}
 	}
-	p.history.add(s)
-	p.ticks++
-	close(p.ticked)
-	p.ticked = make(chan struct{})
+	return s
+}
+
+// courses returns the history of the numbers of decisions.
+func (p *Page) courses() []sample {
+	if p.about.Step > 0 {
+		return p.clocked.samples
+	}
+	return p.history.samples
 }
 
 // owned returns the owned partitions in order.

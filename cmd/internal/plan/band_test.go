@@ -21,7 +21,7 @@ func TestPlanOfABand(t *testing.T) {
 			t.Fatal(err)
 		}
 		learner := s.Learner()
-		r, err := New(Input{Configured: learner.Mechanism(), Operator: learner.Operator(), Name: "coco", only: true})
+		r, err := New(Input{Configured: learner.Mechanism(), Operator: learner.Operator(), Name: "coco"})
 		if err != nil {
 			t.Fatal(err)
 		}

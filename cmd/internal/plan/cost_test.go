@@ -9,8 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
+	"oriel/cmd/internal/plan/opened"
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
@@ -34,10 +34,10 @@ func TestVectors(t *testing.T) {
 			return // costs the same as the other mechanisms, so it needs no test
 		}
 		for _, m := range r.Mechanisms {
-			c := m.machine.config
+			c := m.opened.Config
 			c.Batch = 1
 			sampler := &counter{}
-			stream := mechtest.Planted(t, c, m.machine.calibration, sampler)
+			stream := mechtest.Planted(t, c, m.opened.Calibration, sampler)
 			steps, skip := 4*max(c.Scope.Span(), 1), max(c.Scope.Span(), 1)
 			ends := c.Scope.End() != protection.Endless
 			if ends {
@@ -47,6 +47,7 @@ func TestVectors(t *testing.T) {
 			for step := range steps {
 				before := sampler.vectors
 				stream.Add(noise.Identity{Offset: int64(step)}, nil)
+				stream.Close()
 				if drawn := sampler.vectors - before; step >= skip {
 					total += drawn
 					worst = max(worst, drawn)
@@ -87,9 +88,9 @@ func (m *meter) Reset() {
 func TestHashBlocks(t *testing.T) {
 	for _, n := range []int{1, 27, 28, 500} {
 		blocks := uint64(0)
+		open := func() hash.Hash { return &meter{Hash: sha256.New(), blocks: &blocks} }
 		mac := func(key [32]byte, message []byte) (out [32]byte) {
-			blocks = 0
-			h := hmac.New(func() hash.Hash { return &meter{Hash: sha256.New(), blocks: &blocks} }, key[:])
+			h := hmac.New(open, key[:])
 			h.Write(message)
 			h.Sum(out[:0])
 			return out
@@ -100,27 +101,38 @@ func TestHashBlocks(t *testing.T) {
 		}
 		key := [32]byte{1, 2, 3}
 		chain := noise.NewChain(key)
-		chain.Absorb(9, 4, noise.Identity{Partition: 3, Offset: 77, LeaderEpoch: 2}, leaf)
 		le := binary.LittleEndian
-		message := append([]byte{1, 6, 0, 0, 0}, "record"...)
-		message = le.AppendUint64(append(message, 2), 9)
-		message = le.AppendUint32(append(message, 3), 4)
-		message = append(append(message, 4), make([]byte, 16)...)
-		message = le.AppendUint32(le.AppendUint64(le.AppendUint32(message, 3), 77), 2)
-		message = le.AppendUint32(append(message, 5, 0), uint32(n))
-		for _, x := range leaf {
-			message = le.AppendUint64(message, uint64(x))
+		digest := make([]byte, 32)
+		for offset := range int64(3) {
+			chain.Absorb(noise.Identity{Partition: 3, Offset: offset, LeaderEpoch: 2}, leaf)
+			h := open()
+			h.Write(le.AppendUint32(le.AppendUint32(le.AppendUint64(digest, uint64(offset)), 2), uint32(n)))
+			for _, x := range leaf {
+				h.Write(le.AppendUint64(nil, uint64(x)))
+			}
+			digest = h.Sum(nil)
 		}
-		if got := mac(key, message); got != chain.Key() {
-			t.Fatalf("n=%d: not the chain's record", n)
+		chain.Close(9)
+		message := append([]byte{1, 4, 0, 0, 0}, "step"...)
+		message = append(le.AppendUint64(append(message, 2), 9), 3)
+		message = append(append(message, make([]byte, 16)...), 4)
+		message = append(le.AppendUint64(le.AppendUint32(message, 3), 3), digest...)
+		if key = mac(key, message); key != chain.Key() {
+			t.Fatalf("n=%d: not the chain's step", n)
 		}
-		record := blocks
+		step := blocks
 		message = append([]byte{1, 5, 0, 0, 0}, "noise"...)
-		message = le.AppendUint64(le.AppendUint16(append(message, 6), 0), 9)
+		message = le.AppendUint64(le.AppendUint16(append(message, 5), 0), 9)
 		message = le.AppendUint64(append(message, 0), 0)
-		if got := mac(chain.Key(), message); got != chain.Seed(noise.NodeID{Block: 9}) {
+		if got := mac(key, message); got != chain.Seed(noise.NodeID{Block: 9}) {
 			t.Fatalf("n=%d: not the chain's seed", n)
 		}
+		seed := blocks - step
+		chain.Drawn()
+		if mac(key, append([]byte{1, 5, 0, 0, 0}, "drawn"...)) != chain.Key() {
+			t.Fatalf("n=%d: not the chain's key after a step", n)
+		}
+		step = blocks - seed
 		in := everySetting[0].input()
 		in.Configured.Contribution, in.Configured.Batch = contribution.OneComponent(n, in.Configured.Clip()), 3
 		r, err := New(in)
@@ -129,7 +141,7 @@ func TestHashBlocks(t *testing.T) {
 		}
 		for _, m := range r.Mechanisms {
 			near(t, m.Name+": hash blocks", float64(m.Cost.HashBlocks),
-				float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
+				float64(step)+float64(m.Cost.Vectors)*float64(seed), 1e-12)
 		}
 		if n%2 > 0 {
 			continue
@@ -141,7 +153,7 @@ func TestHashBlocks(t *testing.T) {
 		}
 		for _, m := range r.Mechanisms {
 			near(t, m.Name+": hash blocks of places", float64(m.Cost.HashBlocks),
-				float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
+				float64(step)+float64(m.Cost.Vectors)*float64(seed), 1e-12)
 		}
 	}
 }
@@ -174,9 +186,10 @@ func TestCipherBlocksAndProducts(t *testing.T) {
 func TestStateBytes(t *testing.T) {
 	each(t, func(t *testing.T, _ Input, r *Report) {
 		for _, m := range r.Mechanisms {
-			stream := mechtest.Open(t, m.machine.config, [32]byte{})
-			for i := range 5 * m.machine.config.Batch {
+			stream := mechtest.Open(t, m.opened.Config, [32]byte{})
+			for i := range 5 {
 				stream.Add(noise.Identity{Offset: int64(i)}, nil)
+				stream.Close()
 			}
 			if got := len(stream.AppendState(nil)); got != m.StateBytes {
 				t.Errorf("%s: state of %d bytes, said to be %d", m.Name, got, m.StateBytes)
@@ -195,18 +208,18 @@ func TestMemoryBytes(t *testing.T) {
 		if reason != "" {
 			t.Fatal(reason)
 		}
-		m, err := open(c)
+		m, err := opened.New(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := m.footprint()
+		said := m.Footprint()
 		const streams = 100
 		kept := make([]*mechanisms.Stream, streams)
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for i := range kept {
-			kept[i] = m.opened.Open([32]byte{})
+			kept[i] = m.Opened.Open([32]byte{})
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
@@ -215,92 +228,5 @@ func TestMemoryBytes(t *testing.T) {
 		if float64(said) > took*1.03 || float64(said) < took*0.99 {
 			t.Errorf("%s: %d bytes said, %.0f taken", name, said, took)
 		}
-	}
-}
-
-// TestFootprintCountsOnce checks that footprint does not count memory that streams share, and counts nothing twice.
-func TestFootprintCountsOnce(t *testing.T) {
-	in := everySetting[0].input()
-	m, err := open(in.Configured)
-	if err != nil {
-		t.Fatal(err)
-	}
-	once := m.footprint()
-	if again := m.footprint(); again != once {
-		t.Errorf("footprint %d, then %d", once, again)
-	}
-	if once < 27*(16+4*16+2*8) || once > 1<<15 {
-		t.Errorf("footprint %d: not that of 27 coordinates", once)
-	}
-}
-
-func TestMeasure(t *testing.T) {
-	in := everySetting[0].input()
-	// the stream ends long before the measurement's time limit
-	in.Configured.Scope = protection.Lifetime{Steps: 16, Within: 16}
-	in.Measure = 40 * time.Millisecond
-	start := time.Now()
-	r, err := New(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range r.Mechanisms {
-		// wide limits, because a step may wait for other processes
-		if ns := float64(m.Cost.Nanoseconds); !(ns > 100 && ns < 10e9) {
-			t.Errorf("%s: a step of %g ns", m.Name, ns)
-		}
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("took %v", took)
-	}
-}
-
-// TestMeasureWaitsForAStep checks that one step is measured even if the time limit passes before the first step closes,
-// as on a machine without a free processor.
-func TestMeasureWaitsForAStep(t *testing.T) {
-	in := everySetting[0].input()
-	in.Configured.Batch = 4
-	m, err := open(in.Configured)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took, err := m.measure(0, func() time.Duration { return 1 }); err != nil || !took.Known() {
-		t.Errorf("no time: %v", err)
-	}
-}
-
-// TestMeasureEndsBetweenSteps checks that earlier steps count if the time limit passes between two steps, as on a
-// machine without a free processor.
-func TestMeasureEndsBetweenSteps(t *testing.T) {
-	in := everySetting[0].input()
-	in.Configured.Batch = 4
-	m, err := open(in.Configured)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records := 0
-	took, err := m.measure(time.Hour, func() time.Duration {
-		if records++; records > leastRecords {
-			return time.Hour
-		}
-		return time.Duration(records) * time.Microsecond
-	})
-	if err != nil || took != 4000 {
-		t.Errorf("%g ns, want 4 µs: %v", float64(took), err)
-	}
-}
-
-// TestMeasureGivesUp checks that measure returns none if a single step takes longer than the time limit.
-func TestMeasureGivesUp(t *testing.T) {
-	in := everySetting[0].input()
-	in.Configured.Batch = 1 << 30
-	m, err := open(in.Configured)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	if took, err := m.measure(time.Millisecond, func() time.Duration { return time.Since(start) }); err != nil ||
-		took.Known() {
-		t.Errorf("%g ns: %v", float64(took), err)
 	}
 }

@@ -6,21 +6,21 @@ import (
 	"testing"
 
 	"oriel/mechanisms/protection"
-	"oriel/operators"
+	"oriel/operators/description"
 )
 
 // TestDecisionNoise checks that the noise of a decision is the noise of the release over λ₀ + µBT, and that it falls
 // below a tenth of the radius at the planned step.
 func TestDecisionNoise(t *testing.T) {
 	each(t, func(t *testing.T, in Input, _ *Report) {
-		damping := &operators.Damping{Start: 3, Step: 0.001 * float64(in.Configured.Batch)}
-		in.Operator, in.only = learner{operators.Description{Radius: 5, Damping: damping}}, true
+		damping := &description.Damping{Start: 3, Step: 0.001 * float64(in.Configured.Batch)}
+		in.Operator = learner{description.Figures{Radius: 5, Damping: damping}}
 		r, err := New(in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := r.Mechanisms[0]
-		if m.machine.stream.PerStep() {
+		if m.opened.Stream.PerStep() {
 			if len(m.Decisions) != 0 || m.Settles.Known() {
 				t.Error("single steps have no prefix sums to divide")
 			}
@@ -45,10 +45,10 @@ func TestDecisionNoise(t *testing.T) {
 func TestNoiseThatStaysAboveATenth(t *testing.T) {
 	f := func(radius float64, want bool) {
 		t.Helper()
-		in := setting{"plain", func(*Input) {}}.input()
+		in := configured{"plain", func(*Input) {}}.input()
 		in.Configured.Name, in.Configured.Scope = "blt", protection.Decay{Steps: 1024}
-		in.Configured.AgeWeight, in.only = 0, true
-		in.Operator = learner{operators.Description{Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001}}}
+		in.Configured.AgeWeight = 0
+		in.Operator = learner{description.Figures{Radius: radius, Damping: &description.Damping{Start: 1, Step: 0.001}}}
 		out := tableOf(t, in)
 		if got := strings.Contains(out, "stays above"); got != want || strings.Contains(out, "never\n") ||
 			!strings.Contains(out, "Noise above R/10 does not mean that nothing is learned") {
@@ -62,7 +62,7 @@ func TestNoiseThatStaysAboveATenth(t *testing.T) {
 // TestDecisionsWithoutARadius checks that plan shows the noise of decisions that are in no set, but no radius.
 func TestDecisionsWithoutARadius(t *testing.T) {
 	in := everySetting[0].input()
-	in.Operator, in.only = learner{operators.Description{Damping: &operators.Damping{Step: 1}}}, true
+	in.Operator = learner{description.Figures{Damping: &description.Damping{Step: 1}}}
 	r, err := New(in)
 	if err != nil {
 		t.Fatal(err)

@@ -5,15 +5,19 @@
 //
 //	W  window, steps     B  events a step     n  coordinates     Δ  sensitivity, loss units     S_W²  the optimum's variance factor
 //
-// New returns a Report. It prints as readable tables (Print), draws a slide of 16:9 (Slide), and encodes as one JSON
-// object (encoding/json), whose names stay the same in later versions.
+// New returns a Report. It prints as readable tables (Print), and encodes as one JSON object (encoding/json), whose
+// names stay the same in later versions.
 //
 // Privacy losses are exact figures of mechanisms/dp, and are rounded up. Errors are float64 formulas, rounded to the
-// nearest, and guarantee nothing. Equal settings give equal bytes, with two exceptions: times, which are measured on
-// request, and memory, which is measured in this process.
+// nearest, and guarantee nothing. Equal settings give equal bytes, except for memory, which is measured in this
+// process.
 //
 //	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]; numbers, if decisions are
-//		numbers of known noise, and solved, if a setting was solved for (Solve)
+//		numbers of known noise, and solved, if a setting was solved for (package solve)
+//
+// The rooms below compute the parts of a report. Packages opened, statistics and decisions have the figures of one
+// mechanism, of numbers and of decisions; rates relates steps to time, volume measures what is published, and solve
+// finds a setting for a wanted error. Package compare stands above, and compares reports.
 //
 // The fields are documented where they are declared. null stands for a figure that does not exist for the
 // setting, or that is not finite.

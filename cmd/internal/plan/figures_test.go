@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/plan/opened"
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
@@ -57,15 +58,15 @@ func TestFiguresOfTheTexts(t *testing.T) {
 			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
 			Contribution: contribution.OneComponent(8, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		}
-		if name == filtered {
+		if name == "blt" {
 			c.AgeWeight = 0.3
 		}
 		change(&c)
-		m, err := open(c)
+		m, err := opened.New(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.guarantee
+		return m.Guarantee
 	}
 	event := func(*mechanisms.Config) {}
 	users := func(s uint64) func(*mechanisms.Config) {
@@ -77,8 +78,8 @@ func TestFiguresOfTheTexts(t *testing.T) {
 		}
 		return all
 	}
-	blt, tree, laplace := guarantee(filtered, event), guarantee("tree-gaussian", event), guarantee("tree-laplace", event)
-	daily, often := guarantee(filtered, users(1024)), guarantee(filtered, users(100))
+	blt, tree, laplace := guarantee("blt", event), guarantee("tree-gaussian", event), guarantee("tree-laplace", event)
+	daily, often := guarantee("blt", users(1024)), guarantee("blt", users(100))
 	check := func(what string, texts []string, want []float64) {
 		t.Helper()
 		if len(texts) != len(want) {
@@ -103,10 +104,10 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("blt", row("`blt`"), at(blt.At))
 	check("tree-gaussian", row("`tree-gaussian`"), at(tree.At))
 	check("pure", row("`tree-gamma`, `tree-laplace`"), at(laplace.At))
-	life := guarantee(filtered, func(c *mechanisms.Config) { c.Scope, c.AgeWeight = protection.Decay{Steps: 1024}, 0 })
+	life := guarantee("blt", func(c *mechanisms.Config) { c.Scope, c.AgeWeight = protection.Decay{Steps: 1024}, 0 })
 	check("for life", row("one event"), at(life.At))
 	present := func(s uint64) protection.Guarantee {
-		return guarantee(filtered, func(c *mechanisms.Config) {
+		return guarantee("blt", func(c *mechanisms.Config) {
 			c.Scope, c.AgeWeight = protection.Decay{Steps: 1024}, 0
 			c.Unit = protection.User{Exchange: dp.Replace, Separation: s, Steps: 1024}
 		})

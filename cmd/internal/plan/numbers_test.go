@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/digits"
+	"oriel/cmd/internal/plan/statistics"
 	deployment "oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
@@ -129,7 +130,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := r.Mechanisms[0].machine.calibration.Decay
+		f := r.Mechanisms[0].opened.Calibration.Decay
 		e := terms(length, filterOf(f))
 		inverse := make([]float64, length)
 		for t := range inverse { // Σ_i e_i·c_{t−i} must be 1 at t = 0 and 0 elsewhere
@@ -141,7 +142,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 			}
 		}
 		draw := move / muOf(1, 1e-6) * math.Sqrt(squares(inverse))
-		if len(r.Numbers.Views) != 4 {
+		if len(r.Numbers.Views) != 5 {
 			t.Fatalf("views %+v", r.Numbers.Views)
 		}
 		for i, memory := range []float64{64, 200} {
@@ -177,7 +178,9 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 		}
 		known := 0
 		for _, ratio := range r.Numbers.Ratios {
-			v := r.Numbers.Views[slices.IndexFunc(r.Numbers.Views, func(v NumberView) bool { return v.View == ratio.View })]
+			v := r.Numbers.Views[slices.IndexFunc(r.Numbers.Views, func(v statistics.NumberView) bool {
+				return v.View == ratio.View
+			})]
 			n, sigma := float64(ratio.Events), float64(v.Sigma)
 			if want := n > 12*sigma/a && n <= float64(v.Events); ratio.Middle.Known() != want {
 				t.Errorf("%+v: known %t, shown from %g to %g", ratio, !want, 12*sigma/a, float64(v.Events))
@@ -246,7 +249,9 @@ func TestNumbersOfQuantiles(t *testing.T) {
 		}
 		return 1.96 * 100 * float64(v.Sigma) * math.Sqrt(sum) / events
 	}
-	ratio := r.Numbers.Ratios[slices.IndexFunc(r.Numbers.Ratios, func(x NumberRatio) bool { return x.Events == events })]
+	ratio := r.Numbers.Ratios[slices.IndexFunc(r.Numbers.Ratios, func(x statistics.NumberRatio) bool {
+		return x.Events == events
+	})]
 	near(t, "middle", float64(ratio.Middle), deviation(bins/2), 1e-4)
 	most := 0.0 // the largest error is in bin 12, not in the first or the last bin
 	for bin := range bins {
@@ -293,14 +298,15 @@ func player(t testing.TB, in Input) operators.Machine {
 
 // spreadOf returns the share of counts without events that are within ±Half, and the root mean square of these counts
 // divided by the promised deviation. It samples the first view in step `first` and then in every `every`-th step.
-func spreadOf(t testing.TB, in Input, promised Spread, first, every, samples int) (covered, ratio float64) {
+func spreadOf(t testing.TB, in Input, promised statistics.Spread, first, every, samples int) (covered, ratio float64) {
 	t.Helper()
 	machine, inside, sum, n := player(t, in), 0, 0.0, 0
+	counted := operators.ByCount(machine)
 	cells := in.Operator.Describe(in.Configured).Precision.Cells
 	var dst []operators.Decision
 	for step := 1; step <= first+(samples-1)*every; step++ {
 		for range in.Configured.Batch {
-			dst = machine.Add(dst[:0], operators.Record{Null: true, Identity: noise.Identity{Offset: int64(step)}})
+			dst = counted.Add(dst[:0], operators.Record{Null: true, Identity: noise.Identity{Offset: int64(step)}})
 		}
 		if step < first || (step-first)%every != 0 {
 			continue
@@ -376,6 +382,7 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 	// count does not change a variance.
 	truth := map[string][2]float64{"sum": {60 * events, 180 * events}, "mean": {60, 180}, "variance": {120 * 120 / 2, 0}}
 	machine := player(t, in)
+	counted := operators.ByCount(machine)
 	inside, offset := map[string][2]int{}, int64(0)
 	var dst []operators.Decision
 	for range windows {
@@ -386,7 +393,7 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 				value = 60 + 120*math.Sqrt(0.5)*float64(1-2*(i/cells%2))
 			}
 			offset++
-			dst = machine.Add(dst[:0], operators.Record{
+			dst = counted.Add(dst[:0], operators.Record{
 				Identity: noise.Identity{Offset: offset}, Event: event.Event{Weight: 1, Numbers: []float64{float64(cell), value}},
 			})
 		}

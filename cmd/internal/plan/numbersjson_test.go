@@ -27,6 +27,7 @@ type wireView struct {
 	Window      uint64     `json:"window_steps"`
 	View        string     `json:"view"`
 	Memory      uint64     `json:"memory_steps"`
+	Steps       uint64     `json:"steps,omitempty"`
 	Events      *float64   `json:"events"`
 	CellEvents  *float64   `json:"events_of_a_cell"`
 	Deviation   float64    `json:"deviation"`
@@ -37,9 +38,10 @@ type wireView struct {
 }
 
 type wireSpread struct {
-	Deviation *float64 `json:"deviation"`
-	Half      *float64 `json:"half_width"`
-	Worst     *float64 `json:"worst_half_width"`
+	Deviation *float64    `json:"deviation"`
+	Half      *float64    `json:"half_width"`
+	Worst     *float64    `json:"worst_half_width"`
+	Window    *[2]float64 `json:"interval,omitempty"` // of whole numbers
 }
 
 func TestNumbersAsJSON(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/description"
 	"oriel/schemas/decision"
 )
 
@@ -95,14 +96,14 @@ func optimum(window uint64) float64 {
 	return sum * sum
 }
 
-// setting is a case of these tests.
-type setting struct {
+// configured is a case of these tests.
+type configured struct {
 	name   string
 	change func(*Input)
 }
 
 // everySetting has every mechanism as the configured one, each with every kind of window.
-var everySetting = []setting{
+var everySetting = []configured{
 	{"blt", func(*Input) {}},
 	{"tree", func(in *Input) { in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0 }},
 	{"gamma", func(in *Input) {
@@ -134,7 +135,7 @@ var everySetting = []setting{
 }
 
 // learner is an operator with the given description.
-type learner struct{ operators.Description }
+type learner struct{ description.Figures }
 
 func (learner) Extras() []decision.Extra { return nil }
 
@@ -146,9 +147,9 @@ func (learner) Open([]byte, *mechanisms.Stream) (operators.Machine, error) {
 
 func (learner) Require(*mechanisms.Config, []byte) error { return nil }
 
-func (l learner) Describe(mechanisms.Config) operators.Description { return l.Description }
+func (l learner) Describe(mechanisms.Config) description.Figures { return l.Figures }
 
-func (s setting) input() Input {
+func (s configured) input() Input {
 	in := Input{
 		Configured: mechanisms.Config{
 			Name: "blt", Batch: 1,
@@ -165,7 +166,7 @@ func (s setting) input() Input {
 // reports caches the results of report; tests only read it.
 var reports = map[string]*Report{}
 
-func (s setting) report() (*Report, error) {
+func (s configured) report() (*Report, error) {
 	if r := reports[s.name]; r != nil {
 		return r, nil
 	}

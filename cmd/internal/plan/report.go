@@ -1,52 +1,35 @@
 package plan
 
 import (
-	"time"
-
 	"oriel/cmd/internal/digits"
-	"oriel/mechanisms"
+	"oriel/cmd/internal/plan/clock"
+	"oriel/cmd/internal/plan/decisions"
+	"oriel/cmd/internal/plan/names"
+	"oriel/cmd/internal/plan/opened"
+	"oriel/cmd/internal/plan/rates"
+	"oriel/cmd/internal/plan/statistics"
+	"oriel/cmd/internal/plan/volume"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/operators"
 )
-
-// Input holds the settings and rates of a report.
-type Input struct {
-	Configured  mechanisms.Config
-	Operator    operators.Operator
-	Name        string           // name of the operator
-	AgeWeight   float64          // age weight for blt if blt is not the configured mechanism
-	Rate        float64          // events per second of one stream; 0: unknown
-	Age         uint64           // additional age in the tables, steps; 0: none
-	Measure     time.Duration    // total time to measure steps of all mechanisms; 0: no measurement
-	SealedState int              // size of the sealed state of the configured stream, bytes
-	Published   Published        // size of the configured stream's decisions
-	Draws       dp.Draws         // privacy loss of draws, if the stream releases no sum
-	Solved      *Solution        // setting that was solved for; the report is for its value
-	Costs       *operators.Range // range of each cost of an event; nil: unknown
-	Input       Partitions       // partitions of the input
-	After       uint64           // additional number of events in a cell for which ratios are shown; 0: none
-
-	only bool // report the configured mechanism only
-}
 
 // Report is the object that `oriel plan --json` prints. Durations are null if the rate is unknown.
 type Report struct {
-	Setting    Setting     `json:"setting"`
-	Optimum    Optimum     `json:"optimum"`
-	Ages       []Age       `json:"ages"`
-	Mechanisms []Mechanism `json:"mechanisms"` // the configured mechanism first, then by error; once-* last
-	LeftOut    []Omitted   `json:"left_out"`
-	Advice     *Advice     `json:"advice"` // advised public settings for the configured mechanism; null: none
-	Warnings   []string    `json:"warnings"`
-	Band       *Band       `json:"band,omitempty"`       // omitted unless decisions have a band around predictions
-	Numbers    *Numbers    `json:"numbers,omitempty"`    // omitted unless decisions are numbers with known noise
-	Streams    *Streams    `json:"streams,omitempty"`    // omitted unless the input has several partitions
-	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // omitted unless the rate is known and the operator was measured
-	Solved     *Solution   `json:"solved,omitempty"`     // setting that was solved for; the report is for its value
+	Setting    Setting             `json:"setting"`
+	Optimum    Optimum             `json:"optimum"`
+	Ages       []Age               `json:"ages"`
+	Mechanisms []Mechanism         `json:"mechanisms"` // the configured mechanism first, then by error; once-* last
+	LeftOut    []Omitted           `json:"left_out"`
+	Advice     *decisions.Advice   `json:"advice"` // advised public settings for the configured mechanism; null: none
+	Warnings   []string            `json:"warnings"`
+	Band       *decisions.Band     `json:"band,omitempty"`         // omitted unless decisions have a band around predictions
+	Numbers    *statistics.Numbers `json:"numbers,omitempty"`      // omitted unless decisions are numbers with known noise
+	Names      *names.Report       `json:"names,omitempty"`        // omitted unless the stream counts names
+	Clock      *clock.Report       `json:"by_the_clock,omitempty"` // omitted unless steps end by the clock
+	Streams    *rates.Streams      `json:"streams,omitempty"`      // omitted unless the input has several partitions
+	Ceiling    *rates.Ceiling      `json:"one_stream,omitempty"`   // omitted unless the rate is known and the operator was measured
 
-	late  uint64 // see Published.Late
-	fixed bool   // see Published.Fixed
+	stream volume.Opened
 }
 
 // Setting is the configured setting.
@@ -58,7 +41,8 @@ type Setting struct {
 	WindowSeconds digits.Number `json:"window_seconds"`
 	Memory        uint64        `json:"memory_steps"` // H: sums decay, and the claim holds for ever; 0: no decay
 	MemorySeconds digits.Number `json:"memory_seconds"`
-	Batch         uint64        `json:"batch_events"`
+	Batch         uint64        `json:"batch_events"` // 0: steps end by the clock
+	StepSeconds   int64         `json:"step_seconds,omitempty"`
 	Dimension     int           `json:"dimension"`
 	Epsilon       float64       `json:"epsilon"`
 	Delta         float64       `json:"delta"`
@@ -67,16 +51,19 @@ type Setting struct {
 	Separation    uint64        `json:"separation_steps"` // fewest steps between two events of a user; 0 at event level
 	// user window: a user's events within this many steps are protected together; only with decaying sums
 	UserWindow uint64  `json:"user_window_steps,omitempty"`
+	UserPeriod uint64  `json:"user_period_steps,omitempty"`   // by the clock: a user's events of a period are protected together
+	UserEvents uint64  `json:"user_period_records,omitempty"` // records of a user that count in a period
+	UserValues uint64  `json:"user_period_values,omitempty"`  // or different values, such as cells
 	Clip       float64 `json:"clip"`
 	// Δ: the largest distance by which one exchange moves the sum of one step, loss units
-	Sensitivity     float64       `json:"sensitivity"`
-	Rule            string        `json:"sensitivity_rule,omitempty"` // derivation of Δ
-	Steps           string        `json:"steps_rule,omitempty"`       // bound on the change of a decision in a step
-	Costs           *Costs        `json:"costs,omitempty"`            // projection of cost vectors before the clip
-	LatticeUnits    int64         `json:"sensitivity_lattice_units"`  // Δ in lattice units, exactly
-	LatticeUnit     float64       `json:"lattice_unit"`               // q: size of a lattice unit, loss units
-	Radius          digits.Number `json:"radius"`                     // radius of the decision set; null if the effect of noise on decisions is unknown
-	EventsPerSecond digits.Number `json:"events_per_second"`
+	Sensitivity     float64          `json:"sensitivity"`
+	Rule            string           `json:"sensitivity_rule,omitempty"` // derivation of Δ
+	Steps           string           `json:"steps_rule,omitempty"`       // bound on the change of a decision in a step
+	Costs           *decisions.Costs `json:"costs,omitempty"`            // projection of cost vectors before the clip
+	LatticeUnits    int64            `json:"sensitivity_lattice_units"`  // Δ in lattice units, exactly
+	LatticeUnit     float64          `json:"lattice_unit"`               // q: size of a lattice unit, loss units
+	Radius          digits.Number    `json:"radius"`                     // radius of the decision set; null if the effect of noise on decisions is unknown
+	EventsPerSecond digits.Number    `json:"events_per_second"`
 	// size of the sealed state of a stream with operator and users, bytes
 	SealedStateBytes int           `json:"sealed_state_bytes"`
 	DecisionBytes    digits.Number `json:"decision_bytes"` // mean size of a decision's value; null if none was measured
@@ -131,16 +118,16 @@ type Mechanism struct {
 	Losses          []Loss        `json:"losses"`
 	Groups          []Group       `json:"groups"`
 	// noise of decisions after some numbers of steps; empty if the update is not a projection
-	Decisions []DecisionNoise `json:"decision_noise"`
+	Decisions []decisions.Noise `json:"decision_noise"`
 	// number of steps until a decision's noise is below R/10; null without Decisions
 	Settles     digits.Number `json:"steps_to_a_tenth_of_the_radius"`
-	StateBytes  int           `json:"state_bytes"`
+	StateBytes  int           `json:"state_bytes"` // state of a stream of one partition
 	MemoryBytes uint64        `json:"memory_bytes"`
-	Cost        Cost          `json:"cost_of_a_step"`
+	Cost        opened.Cost   `json:"cost_of_a_step"`
 	// by component, if there are several; all figures above except NoiseScale cover all components
-	Components []Component `json:"parts,omitempty"`
+	Components []opened.Component `json:"parts,omitempty"`
 
-	machine *machine
+	opened *opened.Mechanism
 }
 
 // span returns the number of steps over which an event incurs most of its privacy loss. It is 0 for per-step releases.
@@ -152,6 +139,25 @@ func (s Setting) users() bool {
 	return several
 }
 
+// userWindow describes in words the window within which a user's events are protected.
+func (s Setting) userWindow() string {
+	switch unit := s.terms.Unit.Figures(); {
+	case unit.Among > 0:
+		return "any " + digits.Counted(unit.Among, "step")
+	case unit.Period > 0:
+		return "one period of " + digits.Counted(unit.Period, "step")
+	}
+	return "one window"
+}
+
+// change says in words how neighbouring streams differ.
+func (s Setting) change() string {
+	if s.terms.Unit.Adjacency() == dp.AddRemove {
+		return "present or absent"
+	}
+	return "exchanged"
+}
+
 // decays reports whether sums decay under a scope.
 func decays(s protection.Scope) bool {
 	_, decays := s.Memory()
@@ -159,8 +165,8 @@ func decays(s protection.Scope) bool {
 }
 
 // called returns a mechanism's name. It adds the window if another row has the same mechanism with decaying sums.
-func (m *Mechanism) called() string {
-	if decays(m.machine.config.Scope) {
+func (m Mechanism) called() string {
+	if decays(m.opened.Config.Scope) {
 		return m.Name + " for life"
 	}
 	return m.Name

@@ -31,7 +31,7 @@ var theGolden = sync.OnceValues(func() (*Report, error) {
 	in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0
 	in.Configured.Scope = protection.Window{Steps: 1 << 23}
 	in.Configured.Batch, in.Configured.Budget.Delta = 4, 1e-9
-	in.Rate, in.Age, in.SealedState = 50, 1<<20, 4321
+	in.Rate, in.Age, in.Stream.SealedState = 50, 1<<20, 4321
 	r, err := New(in)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,6 @@ func TestTableHasLinesOfOtherSettings(t *testing.T) {
 	f("once", func(in *Input) {
 		in.Configured.Name, in.Configured.Scope, in.Configured.AgeWeight = "once-gamma", protection.PerStep{}, 0
 	}, "once-gamma, no window", "at every age", "blt is left out: needs a window")
-	f("measured", func(in *Input) { in.Measure = 10_000_000 }, "time", "here")
 }
 
 // strict decodes JSON into a type that must have exactly the members of the document.
@@ -203,12 +202,11 @@ type wireReport struct {
 		StateBytes  int    `json:"state_bytes"`
 		MemoryBytes uint64 `json:"memory_bytes"`
 		CostOfAStep struct {
-			NoiseVectors      float64  `json:"noise_vectors"`
-			WorstNoiseVectors uint64   `json:"worst_noise_vectors"`
-			HashBlocks        float64  `json:"hash_blocks"`
-			CipherBlocks      float64  `json:"cipher_blocks"`
-			Products128       uint64   `json:"products_128"`
-			Nanoseconds       *float64 `json:"nanoseconds"`
+			NoiseVectors      float64 `json:"noise_vectors"`
+			WorstNoiseVectors uint64  `json:"worst_noise_vectors"`
+			HashBlocks        float64 `json:"hash_blocks"`
+			CipherBlocks      float64 `json:"cipher_blocks"`
+			Products128       uint64  `json:"products_128"`
 		} `json:"cost_of_a_step"`
 	} `json:"mechanisms"`
 	LeftOut []struct {

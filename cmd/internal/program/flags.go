@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/settings/values"
 	"oriel/schemas/text"
 )
 
@@ -51,7 +51,7 @@ func (v flagValue) Set(s string) (err error) {
 		n, err = v.whole(s, math.MaxInt32)
 		*p = int32(n)
 	case *time.Duration:
-		*p, err = settings.ParseDuration(s)
+		*p, err = values.Duration(s)
 	case *[]float64:
 		err = parseList(p, s, text.ParseNumber)
 	case *[]uint:

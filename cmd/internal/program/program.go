@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"regexp"
 	"runtime/debug"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -111,4 +113,13 @@ func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.Prog
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Interruption returns a context that is cancelled when the process gets SIGINT or SIGTERM. Another signal within a
+// second counts as the same request, because timeout(1) and some supervisors signal a process and then its group. A
+// later signal ends the process at once. Therefore the process must receive signals until it exits.
+func Interruption() context.Context {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
+	return ctx
 }

@@ -9,8 +9,10 @@ import (
 	"oriel/operators/bandit"
 	"oriel/operators/coco"
 	"oriel/operators/linucb"
+	"oriel/operators/names"
 	"oriel/operators/ridge"
 	"oriel/operators/sets"
+	"oriel/operators/setting"
 	"oriel/operators/submodular"
 )
 
@@ -18,6 +20,7 @@ import (
 var All = Table{
 	coco.Definition,
 	aggregate.Definition,
+	names.Definition,
 	ridge.Definition,
 	arms.Definition,
 	bandit.Definition,
@@ -48,10 +51,10 @@ func (t Table) Find(name string) (operators.Definition, bool) {
 }
 
 // Owners lists the operators that have a setting of this name, given without ORIEL_.
-func (t Table) Owners(setting string) []string {
+func (t Table) Owners(name string) []string {
 	var names []string
 	for _, f := range t {
-		if slices.ContainsFunc(f.Settings, func(s operators.Setting) bool { return s.Name == setting }) {
+		if slices.ContainsFunc(f.Settings, func(s setting.Row) bool { return s.Name == name }) {
 			names = append(names, f.Name)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"oriel/operators"
+	"oriel/operators/setting"
 )
 
 // TestEveryOperatorIsWhole checks that each row provides everything that commands require, and that all its settings
@@ -22,13 +22,13 @@ func TestEveryOperatorIsWhole(t *testing.T) {
 			if s.Name == "" || s.Kind == 0 || s.Unit == "" || s.Text == "" || seen[s.Name] {
 				t.Errorf("%s: setting %+v lacks something, or is there twice", f.Name, s)
 			}
-			if s.Required && (s.Default != "" || s.Later) {
-				t.Errorf("%s: %s is required and has a default, or came later: older deployments lack it", f.Name, s.Name)
+			if s.Required && s.Default != "" {
+				t.Errorf("%s: %s is required and has a default", f.Name, s.Name)
 			}
 			seen[s.Name] = true
 		}
-		p := &operators.Problems{}
-		operators.Source{}.Read(p, f.Settings, func(s operators.Setting) bool { return !s.Required })
+		p := &setting.Problems{}
+		setting.Source{}.Read(p, f.Settings, func(s setting.Row) bool { return !s.Required })
 		if err := p.Err(); err != nil {
 			t.Errorf("%s: its defaults: %v", f.Name, err)
 		}
@@ -37,8 +37,8 @@ func TestEveryOperatorIsWhole(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	table := Table{
-		{Name: "a", Settings: []operators.Setting{{Name: "X"}, {Name: "Y"}}},
-		{Name: "b", Settings: []operators.Setting{{Name: "Y"}}},
+		{Name: "a", Settings: []setting.Row{{Name: "X"}, {Name: "Y"}}},
+		{Name: "b", Settings: []setting.Row{{Name: "Y"}}},
 	}
 	if got := table.Names(); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("names %v", got)

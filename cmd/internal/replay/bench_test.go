@@ -29,7 +29,7 @@ func BenchmarkTake(b *testing.B) {
 // BenchmarkOneStream measures the work of one stream that cannot be distributed over more cores, with blt for an
 // unlimited lifetime. One goroutine decodes the events ahead of another that does the rest of the work of
 // BenchmarkTake. The figures are processor time, because other programs may use the cores in between. `oriel plan`
-// computes its throughput limit from them (cmd/internal/plan/ceiling.go).
+// computes its throughput limit from them (cmd/internal/plan/rates/ceiling.go).
 func BenchmarkOneStream(b *testing.B) {
 	for _, batch := range []string{"1", "64", "4096"} {
 		life := []string{"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536", "ORIEL_BATCH=" + batch}
@@ -133,7 +133,7 @@ func walkOf(b *testing.B, lines []string) (*streams.Walk, *int) {
 }
 
 // processor returns the processor time that the process has used.
-func processor(b *testing.B) time.Duration {
+func processor(b testing.TB) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

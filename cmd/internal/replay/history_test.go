@@ -163,16 +163,18 @@ func drawn(t *testing.T, s settings.Settings, m streams.Model, seed [32]byte, h 
 	contributions, _ := h.contributions(t, s)
 	for i, contribution := range contributions {
 		step, place := uint64(i)/s.Batch+1, uint64(i)%s.Batch
-		chain.Absorb(step, uint32(place), noise.Identity{Offset: int64(i)}, contribution)
+		chain.Absorb(noise.Identity{Offset: int64(i)}, contribution)
 		if place+1 < s.Batch {
 			continue
 		}
+		chain.Close(step)
 		for _, id := range active(mechanism.Scope.Span(), step) {
 			if _, known := nodes[id]; !known {
 				nodes[id] = node{step, make([]int64, mechanism.Dimension())}
 				sampler.Fill(nodes[id].values, chain.Seed(id))
 			}
 		}
+		chain.Drawn()
 	}
 	return nodes
 }

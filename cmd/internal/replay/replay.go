@@ -16,6 +16,7 @@ import (
 	"oriel/schemas/decision"
 	"oriel/schemas/text"
 	"oriel/state"
+	"oriel/state/keys"
 )
 
 // Options are the flags of `oriel replay`, which errors name.
@@ -38,13 +39,13 @@ func Open(model streams.Model, o Options) (*streams.Stream, error) {
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: strconv.Itoa(int(o.Partition)), Partition: o.Partition, Config: model.Settings, Params: plan,
 	})
-	secret := state.NewSecret()
+	secret := keys.NewSecret()
 	if o.Seed != "" {
 		raw, err := hex.DecodeString(o.Seed)
 		if err != nil || len(raw) != len(secret) {
 			return nil, exit.WrongUse("--seed: not 64 hex digits")
 		}
-		secret = state.Secret(raw)
+		secret = keys.Secret(raw)
 		inc.ID = state.SeededID(secret)
 	}
 	return streams.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)

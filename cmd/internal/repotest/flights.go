@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"oriel/operators/optest"
+	"oriel/operators/optest/flighttest"
 )
 
 // UnpackFlights writes flights.csv into the folder home, as the commands in the texts do.
@@ -36,7 +36,7 @@ func UnpackFlights(t *testing.T, home string) {
 // by the column's name; late is the arrival delay, minutes.
 func EachFlight(t *testing.T, file string, each func(column func(name string) string, late float64)) {
 	t.Helper()
-	optest.EachRow(t, file, func(column func(name string) string) {
+	flighttest.EachRow(t, file, func(column func(name string) string) {
 		// the value is NA for a flight that did not arrive
 		if late, err := strconv.ParseFloat(column("arr_delay"), 64); err == nil {
 			each(column, late)

@@ -1,6 +1,9 @@
 package score
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"time"
@@ -121,4 +124,51 @@ func appendNumber(dst []byte, x float64) []byte {
 // appendProblem appends the answer to an event without a score.
 func appendProblem(dst []byte, problem string) []byte {
 	return append(text.AppendString(append(dst, `{"error":`...), problem), '}')
+}
+
+// Asked says how events are encoded, and which stream's model scores them.
+type Asked struct {
+	Decoder event.Decoder
+	Longest int    // longest event, bytes
+	Stream  string // stream whose model scores; "": the only one, or the one that the record key decides
+	Keyed   bool   // each line is the record key of the event, a tab, and the event
+}
+
+// Lines writes an answer to each line before it reads the next line. The answer to an invalid line is an error that
+// names the rule, without contents of the line. If there were invalid lines, Lines returns an error at the end.
+func (m *Models) Lines(in io.Reader, out io.Writer, a Asked) error {
+	longest := a.Longest
+	if a.Keyed {
+		longest += longestKey
+	}
+	total, bad, err := text.NewLines(in, longest).Answer(out, func(dst []byte, line text.Line) ([]byte, bool) {
+		event, key := line.Value, []byte(nil)
+		if a.Keyed {
+			key, event, _ = bytes.Cut(line.Value, []byte("\t"))
+		}
+		answer, problem := m.appendScored(dst, a.Decoder, event, a.Stream, key)
+		return answer, problem == ""
+	})
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d of %d lines have no score", bad, total)
+	}
+	return err
+}
+
+// longestKey bounds the length of a record key, which ends with a tab.
+const longestKey = 64 << 10
+
+// appendScored appends the answer to an event; problem says why the event has no score.
+func (m *Models) appendScored(
+	dst []byte, decoder event.Decoder, line []byte, stream string, key []byte,
+) (answer []byte, problem string) {
+	model, err := m.Of(stream, key)
+	if err != nil {
+		return appendProblem(dst, err.Error()), err.Error()
+	}
+	var e event.Event
+	if code := decoder.Decode(&e, line); code != text.OK {
+		return appendProblem(dst, code.String()), code.String()
+	}
+	return m.AppendAnswer(dst, model, e.Vector, time.Now()), ""
 }

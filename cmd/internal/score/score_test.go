@@ -313,7 +313,7 @@ func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
 func TestServerKeepsItsLimits(t *testing.T) {
 	d := described()
 	m := taken(t, d, 3, decisionLine("0", 1), decisionLine("1", 7), decisionLine("2", 1))
-	server, err := m.NewServer(func() (event.Decoder, error) { return opened(t, d), nil }, Asked{Longest: 64})
+	server, err := m.newServer(func() (event.Decoder, error) { return opened(t, d), nil }, Asked{Longest: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

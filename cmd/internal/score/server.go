@@ -1,10 +1,15 @@
 package score
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/net/netutil"
 
 	"oriel/schemas/event"
 	"oriel/schemas/text"
@@ -13,7 +18,7 @@ import (
 // Limits of the server. A score takes microseconds. A slow client must not keep a connection, and no client may use up
 // the memory for other clients.
 const (
-	Connections   = 256              // largest number of open connections
+	connections   = 256              // largest number of open connections
 	concurrent    = 16               // largest number of events that are decoded at once
 	headerTimeout = 5 * time.Second  // limit for reading a request's header
 	readTimeout   = 10 * time.Second // limit for reading a whole request
@@ -30,9 +35,36 @@ const (
 	keyHeader    = "Oriel-Key"
 )
 
-// NewServer returns a server of POST /score, whose body is an event. It writes no log, because events are private. open
+// Serve answers events at an address until ctx ends. notes receives the address.
+func (m *Models) Serve(ctx context.Context, notes io.Writer, c event.Config, a Asked, address string) error {
+	server, err := m.newServer(func() (event.Decoder, error) { return event.OpenDecoder(c) }, a)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(notes, "POST http://%s/score answers events; Ctrl-C ends\n", l.Addr())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(netutil.LimitListener(l, connections)) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err = server.Shutdown(ending)
+	if closed := <-done; !errors.Is(closed, http.ErrServerClosed) {
+		err = errors.Join(err, closed)
+	}
+	return err
+}
+
+// newServer returns a server of POST /score, whose body is an event. It writes no log, because events are private. open
 // makes a decoder. a applies to requests that name neither a stream nor a key.
-func (m *Models) NewServer(open func() (event.Decoder, error), a Asked) (*http.Server, error) {
+func (m *Models) newServer(open func() (event.Decoder, error), a Asked) (*http.Server, error) {
 	decoders := make(chan event.Decoder, concurrent)
 	for range concurrent {
 		d, err := open()

@@ -7,8 +7,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +20,7 @@ import (
 	"oriel/schemas/text"
 )
 
-// TestAggregateIsServed runs aggregate over the cells of a CSV file in each of its three modes, and kills the service
+// TestAggregateIsServed runs aggregate over cells in each of its three modes, and kills the service
 // in the middle. Decisions must be within their stated errors, the descriptor topic must name the numbers, and
 // published decisions must equal a replay of the input.
 func TestAggregateIsServed(t *testing.T) {
@@ -53,31 +51,26 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	if len(d) != 1 || !bytes.Contains(d[0].Value, []byte(`"carrier=UA,hour=0:12"`)) {
 		t.Fatalf("descriptor: %+v", d)
 	}
-	file := filepath.Join(t.TempDir(), "flights.csv")
-	produce := func(from, to int) {
-		table := []byte("airline,hour,arr_delay\n")
+	send := func(from, to int) {
+		var events []records.Record
 		for i := from; i < to; i++ {
-			table = fmt.Appendf(table, "%s,%d,%d\n", []string{"UA", "AA", "DL", "B6"}[i%4], i%24, i%300-80)
+			events = append(events, servicetest.Value(fmt.Sprintf(`{"carrier":%q,"hour":%d,"delay":%d}`,
+				[]string{"UA", "AA", "DL", "B6"}[i%4], i%24, i%300-80)))
 		}
-		if err := os.WriteFile(file, table, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f.Must("produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--csv", file, "--member", "carrier=airline",
-			"--member", "hour=hour",
-			"--member", "delay=arr_delay")
+		f.Send(0, events...)
 	}
-	produce(0, half)
+	send(0, half)
 	first := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, half/2)
 	saved := f.checkpointBeside(first)
-	produce(half, whole)
+	send(half, whole)
 	second := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, whole)
-	records := f.Read(f.Topic("decisions"), 0, false)
-	if len(records) != whole/batch {
-		t.Fatalf("%d decisions, want %d", len(records), whole/batch)
+	all := f.Read(f.Topic("decisions"), 0, false)
+	if len(all) != whole/batch {
+		t.Fatalf("%d decisions, want %d", len(all), whole/batch)
 	}
-	last, err := decision.Parse(records[len(records)-1].Value)
+	last, err := decision.Parse(all[len(all)-1].Value)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/replay"
 )
 
@@ -20,7 +21,7 @@ func (h Host) openDeployment(
 	if err != nil {
 		return s, d, err
 	}
-	d, err = h.connect(ctx, s, d, use, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
+	d, err = h.connect(ctx, s, d, use, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), notice.Operators, nil))
 	if err != nil {
 		return s, d, err
 	}

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/settings/files"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
 )
 
 // Load returns what the settings configure: the deployment, of which Client, Topics and Master are not set yet, and the
@@ -41,7 +43,7 @@ func (h Host) connect(
 	ctx context.Context, s settings.Settings, d changelog.Deployment, use deployment.Use, budget *memory.Budget,
 	patience time.Duration, onRetry func(string, error),
 ) (_ changelog.Deployment, err error) {
-	if d.Master, err = s.MasterKey(ctx); err != nil {
+	if d.Master, err = files.MasterKey(ctx, s.MasterKeyFile, s.MasterKeyCommand); err != nil {
 		return d, err
 	}
 	if d.Client, err = h.Dial(s, budget, patience, onRetry); err != nil {
@@ -81,7 +83,7 @@ func (h Host) WithClient(f func(*kafka.Client) error) error {
 	if err != nil {
 		return err
 	}
-	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
+	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), notice.Operators, nil))
 	if err != nil {
 		return err
 	}
@@ -95,15 +97,18 @@ const (
 	retryLogInterval = 10 * time.Second
 )
 
-// retrying returns a function that logs the operations that fail repeatedly. It calls observe, if not nil, for every
-// retry that the brokers caused.
-func retrying(log *slog.Logger, observe func(error)) func(string, error) {
+// retrying returns a function that logs the operations that fail repeatedly, if the audience may hear of them. It calls
+// observe, if not nil, for every retry that the brokers caused.
+func retrying(log *slog.Logger, a notice.Audience, observe func(error)) func(string, error) {
 	var mu sync.Mutex
 	next := map[string]time.Time{} // time from which on an operation may be logged
 	last := map[string]time.Time{}
 	return func(operation string, err error) {
 		if observe != nil && !errors.Is(err, topics.ErrUndecided) {
 			observe(err)
+		}
+		if !a.HearsOf(operation) {
+			return
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -23,7 +23,7 @@ import (
 func TestCommandsGiveUpOnDeadBrokers(t *testing.T) {
 	const brokers = "dead:9092"
 	for name, command := range map[string]func(context.Context, service.Host) error{
-		"tail, produce, eval, score": func(ctx context.Context, h service.Host) error {
+		"tail, eval, score": func(ctx context.Context, h service.Host) error {
 			return h.WithClient(func(client *kafka.Client) error {
 				_, err := topics.Find(ctx, client, "decisions")
 				return err

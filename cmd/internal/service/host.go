@@ -3,8 +3,6 @@ package service
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -32,6 +30,7 @@ type Host struct {
 	place    func(stateDir string) string
 	Model    func(settings.Settings) (streams.Model, error)
 	Listener notice.Listener   // a further listener besides the log, the metrics and the pages
+	CatchUp  bool              // run publishes the steps of an outage of more than a day
 	limit    func(bytes int64) // sets the memory limit of the whole process; nil: does nothing
 }
 
@@ -58,16 +57,6 @@ func placeOf(stateDir string) string {
 	}
 	sum := sha256.Sum256([]byte(machine + "\x00" + dir))
 	return "oriel-" + hex.EncodeToString(sum[:8])
-}
-
-// Hide keeps the events and keys in memory out of core dumps. Every command calls it, because nearly all commands hold
-// events or keys. The limit on the size of dumps is not enough, because the kernel ignores it when it pipes dumps to a
-// program such as systemd-coredump or apport.
-func Hide() error {
-	if err := errors.Join(noCoreDumps(), notDumpable()); err != nil {
-		return fmt.Errorf("forbid core dumps: %w", err)
-	}
-	return nil
 }
 
 // Tune sets parameters of the garbage collector for the service's process.

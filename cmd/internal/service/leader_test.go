@@ -8,20 +8,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/embedded"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // short answers a request for the end offsets of a topic with an end that is too low, as a stale leader does. A stale
-// leader is a broker that was stopped: it has its old log and does not yet know its successor. short returns false for
+// leader is a broker that was stopped: it has its old log and does not yet know its successor. short returns nil for
 // every other request.
-func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
+func short(request kmsg.Request, topic string) kmsg.Response {
 	switch r := request.(type) {
 	case *kmsg.ListOffsetsRequest:
 		if r.Topics[0].Topic != topic || r.Topics[0].Partitions[0].Timestamp != -1 {
-			return nil, false
+			return nil
 		}
 		p := kmsg.NewListOffsetsResponseTopicPartition()
 		p.Offset = 2
@@ -29,7 +30,7 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 		answer.Topics = []kmsg.ListOffsetsResponseTopic{{
 			Topic: topic, Partitions: []kmsg.ListOffsetsResponseTopicPartition{p},
 		}}
-		return answer, true
+		return answer
 	case *kmsg.OffsetForLeaderEpochRequest:
 		p := kmsg.NewOffsetForLeaderEpochResponseTopicPartition()
 		p.LeaderEpoch, p.EndOffset = r.Topics[0].Partitions[0].LeaderEpoch-1, 2
@@ -37,9 +38,9 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 		answer.Topics = []kmsg.OffsetForLeaderEpochResponseTopic{{
 			Topic: topic, Partitions: []kmsg.OffsetForLeaderEpochResponseTopicPartition{p},
 		}}
-		return answer, true
+		return answer
 	default:
-		return nil, false
+		return nil
 	}
 }
 
@@ -60,16 +61,12 @@ func TestAStaleLeadersEndIsNotBelieved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(cluster.Close)
-			f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], 1, map[string]string{"ORIEL_STREAM": c.stream})}
+			broker := brokertest.Embedded(t, embedded.Options{})
+			f := &fixture{servicetest.NewAt(t, broker.Addr(), 1, map[string]string{"ORIEL_STREAM": c.stream})}
 			f.Must("topics")
 			f.Send(0, servicetest.Events(0, 50)...)
 			// gives the partition another leader epoch
-			if err := cluster.MoveTopicPartition(f.Topic("events"), 0, 0); err != nil {
+			if err := broker.MoveLeader(f.Topic("events"), 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			f.Send(0, servicetest.Events(50, 1)...)
@@ -80,16 +77,15 @@ func TestAStaleLeadersEndIsNotBelieved(t *testing.T) {
 			var stale atomic.Bool
 			var answers atomic.Int32
 			stale.Store(true)
-			cluster.ControlKey(c.key, func(request kmsg.Request) (kmsg.Response, error, bool) {
-				cluster.KeepControl()
+			broker.Answer(c.key, func(request kmsg.Request) kmsg.Response {
 				if !stale.Load() {
-					return nil, nil, false
+					return nil
 				}
-				answer, ok := short(request, f.Topic(c.kind))
-				if ok {
+				answer := short(request, f.Topic(c.kind))
+				if answer != nil {
 					answers.Add(1)
 				}
-				return answer, nil, ok
+				return answer
 			})
 			p = f.Start(map[string]string{"TEST_DOUBT": "whole"}, "run")
 			f.Await(20*time.Second, "three looks that found a loss", func() bool {

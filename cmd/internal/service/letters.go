@@ -8,6 +8,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deadletters"
 	"oriel/pipeline/deployment"
+	"oriel/pipeline/notice"
 	"oriel/schemas/event"
 	"oriel/state"
 )
@@ -23,7 +24,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	c := s.LettersDeployment()
 	verdicts, others := c.Memory.Joining()
 	d := changelog.Deployment{Config: c}
-	d, err = h.connect(ctx, s, d, deployment.ByLetters, others, clientPatience, retrying(log, nil))
+	d, err = h.connect(ctx, s, d, deployment.ByLetters, others, clientPatience, retrying(log, notice.Operators, nil))
 	if cancelled(ctx, err) {
 		log.Info("asked to stop before the brokers had answered")
 		return nil
@@ -37,7 +38,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 		assigned := listen.Assigned
 		listen.Assigned = func(partitions []int32) {
 			assigned(partitions)
-			h.limit(c.Memory.Limit(len(partitions), 0))
+			h.limit(c.Memory.Limit(len(partitions), 0, 0))
 		}
 	}
 	listen.Reached = h.Listener.Reached

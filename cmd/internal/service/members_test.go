@@ -8,7 +8,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"oriel/cmd/internal/service"
-	"oriel/pipeline/kafka"
 )
 
 // consumer joins a plain consumer of the input to the deployment's group, and commits nothing. It stands for a consumer
@@ -73,30 +72,5 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	c.Close()
 	f.AwaitTaken(20*time.Second, 10, 10)
 	s.says("belong to this deployment again")
-	s.endsWell()
-}
-
-// TestAnotherVersionInTheGroupIsNoForeignMember mixes two versions in one group. During a rolling upgrade the newer
-// processes once were not ready and advised splitting the group, which would have stopped half of it.
-func TestAnotherVersionInTheGroupIsNoForeignMember(t *testing.T) {
-	t.Parallel()
-	f, s := twoAtWork(t)
-	c := f.consumer(kafka.DefaultClientID)
-	s.says("has a member of another version of Oriel, client \\\"oriel\\\"")
-	s.says("end the older one")
-	f.Await(10*time.Second, "/readyz names it, and is ready", func() bool {
-		page := s.ready()
-		return strings.HasPrefix(page, "ready\n") && strings.Contains(page, "another version of Oriel")
-	})
-	for _, misleading := range []string{"not of this deployment", "another group", "no process of this deployment has"} {
-		if strings.Contains(s.log(), misleading) {
-			t.Errorf("the log says %q", misleading)
-		}
-	}
-	c.Close()
-	s.says("no members of other versions any more")
-	f.sendAll(10, 10)
-	f.AwaitTaken(20*time.Second, 20, 20)
-	f.Await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
 	s.endsWell()
 }

@@ -8,6 +8,7 @@ import (
 	"oriel/pipeline"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
+	"oriel/pipeline/notice"
 )
 
 // WriteOrder writes the order in which a whole topic's partitions are consumed. It returns when ctx is cancelled or the
@@ -27,7 +28,8 @@ func WriteOrder(ctx context.Context, h Host) error {
 	}
 	log := h.logger(s.LogLevel, s.LogFormat)
 	d := changelog.Deployment{Config: c}
-	d, err = h.connect(ctx, s, d, deployment.ByOrder, c.Memory.Fetching(), clientPatience, retrying(log, nil))
+	retried := retrying(log, s.Audience(), nil)
+	d, err = h.connect(ctx, s, d, deployment.ByOrder, c.Memory.Fetching(), clientPatience, retried)
 	if cancelled(ctx, err) {
 		log.Info("asked to stop before the brokers had answered")
 		return nil
@@ -37,17 +39,21 @@ func WriteOrder(ctx context.Context, h Host) error {
 	}
 	defer func() { _ = d.Client.Close() }()
 	log.Info("writing the order of the input's partitions", "to", c.Order, "input", c.Input, "version", h.version)
-	err = pipeline.OrderWriter{
+	writer := pipeline.OrderWriter{
 		Deployment: d,
 		Note:       func(text string) { log.Info(text) },
-		Retried:    func(err error) { log.Warn("starting again from the committed state", "error", err) },
-		Appended: func(records int, offsets int64) {
+		Retried:    func(err error) { log.Warn("starting again from the committed state", "error", s.Audience().Error(err)) },
+	}
+	// Readers must not learn how many records there are.
+	if s.Audience() == notice.Operators {
+		writer.Appended = func(records int, offsets int64) {
 			log.Debug("order appended", "records", records, "offsets", offsets)
-		},
-	}.Run(ctx)
+		}
+	}
+	err = writer.Run(ctx)
 	if cancelled(ctx, err) {
 		log.Info("the order is written as far as the brokers have answered")
 		return nil
 	}
-	return err
+	return s.Audience().Error(err)
 }

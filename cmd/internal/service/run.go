@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"oriel/cmd/internal/service/observe"
+	"oriel/cmd/internal/service/registry"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
 	"oriel/pipeline/changelog"
@@ -34,17 +36,18 @@ func Run(ctx context.Context, h Host) (err error) {
 		return fmt.Errorf("ORIEL_HTTP_ADDR: %w", err)
 	}
 	defer func() { _ = listener.Close() }()
-	shown, err := h.show(s, d.Model, guarantee, log, listener)
+	shown, err := observe.Show(s, d.Model, guarantee, log, listener,
+		observe.Process{Version: h.version, Listener: h.Listener, Limit: h.limit})
 	if err != nil {
 		return err
 	}
-	defer shown.stop()
+	defer shown.Stop()
 
 	d, err = h.connect(ctx, s, d, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(), 0,
-		retrying(log, func(err error) {
-			shown.pages.Retrying()
+		retrying(log, s.Audience(), func(err error) {
+			shown.Pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
-				shown.pages.Denied(denied)
+				shown.Pages.Denied(denied)
 			}
 		}))
 	if err != nil {
@@ -59,7 +62,8 @@ func Run(ctx context.Context, h Host) (err error) {
 	if err := d.CheckManifests(ctx); err != nil {
 		return err
 	}
-	h.Store.DiskFull = diskFull(log, shown.pages.DiskFull)
+	d.Config.CatchUp = h.CatchUp
+	h.Store.DiskFull = shown.Observed.DiskFull
 	store, err := h.openStore(s, d, log)
 	if err != nil {
 		return err
@@ -67,21 +71,22 @@ func Run(ctx context.Context, h Host) (err error) {
 	if h.place != nil {
 		d.Config.Instance = h.place(s.StateDir)
 	}
-	service, err := pipeline.NewService(ctx, d, store, shown.observed)
+	service, err := pipeline.NewService(ctx, d, store, shown.Observed)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	announce(log, s, guarantee, listener.Addr(), h.version)
-	defer compareRegistry(ctx, s, log, d, shown.counts.Compared)()
+	observe.Announce(log, s, guarantee, listener.Addr(), h.version)
+	defer registry.Compare(ctx, s, log, d, shown.Counts.Compared)()
 	defer context.AfterFunc(ctx, store.StopWaiting)() // a stopping service does not wait for disk space
 	working = true
 	err = service.Run(ctx)
 	unclosed := store.Close()
 	if err != nil {
-		return errors.Join(err, unclosed)
+		return s.Audience().Error(errors.Join(err, unclosed))
 	}
 	if unclosed != nil { // not a failure, because the store is a copy
-		log.Warn("the local store is behind the changelog, from which the next start completes it", "error", unclosed)
+		log.Warn("the local store is behind the changelog, from which the next start completes it",
+			"error", s.Audience().Error(unclosed))
 	}
 	return nil
 }

@@ -4,113 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"math"
 	"strings"
 
-	"oriel/cmd/internal/schemaregistry"
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/service/registry"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
-
-// freezeSchemas freezes the registry's schemas for streams that have none. It asks the registry only if some stream has
-// none, so that the command otherwise works without the registry.
-func freezeSchemas(
-	ctx context.Context, s settings.Settings, d changelog.Deployment, leaveOut []uint, done func(what string),
-) error {
-	if d.Model.Writers == nil {
-		return nil
-	}
-	written, err := d.FreezeSchemas(ctx, func(ctx context.Context) (state.Schemas, error) {
-		return WritersSchemas(ctx, s, d, nil, leaveOut)
-	})
-	if err == nil && written != nil {
-		done(fmt.Sprintf("froze schemas of %s: ids %s", s.Subject(), ids(written.Read())))
-	}
-	return err
-}
-
-// WritersSchemas returns all versions of the subject in the registry, of which those in leaveOut are marked. It checks
-// that the mapping can read each of the others together with the frozen versions.
-func WritersSchemas(
-	ctx context.Context, s settings.Settings, d changelog.Deployment, frozen state.Schemas, leaveOut []uint,
-) (state.Schemas, error) {
-	c, err := s.Registry()
-	if err != nil {
-		return nil, err
-	}
-	registry, err := schemaregistry.New(c)
-	if err != nil {
-		return nil, err
-	}
-	versions, err := registry.Versions(ctx, s.Subject())
-	if err != nil {
-		return nil, err
-	}
-	var offered state.Schemas
-	for _, v := range versions {
-		offered = append(offered, v.Schema)
-	}
-	for _, id := range leaveOut {
-		of := func(s state.Schema) bool { return uint(s.ID) == id }
-		if !slices.ContainsFunc(offered, of) && !slices.ContainsFunc(frozen, of) {
-			return nil, fmt.Errorf("--leave-out %d: the registry has no schema of this id in subject %q; it has ids %s",
-				id, s.Subject(), ids(offered))
-		}
-	}
-	all := frozen.Read()
-	var found state.Schemas
-	for _, v := range versions {
-		if found.Find(v.ID) != nil { // two versions of a subject may have the same schema
-			continue
-		}
-		if v.LeftOut = slices.Contains(leaveOut, uint(v.ID)); v.LeftOut {
-			found = append(found, v.Schema)
-			continue
-		}
-		if !strings.EqualFold(v.Type, s.Format) {
-			return nil, fmt.Errorf("schema registry: %v is %s, not of ORIEL_FORMAT=%s", v, v.Type, s.Format)
-		}
-		found = append(found, v.Schema)
-		if old := all.Find(v.ID); old != nil && !same(old, &v.Schema) {
-			return nil, fmt.Errorf("schema registry: %v is another schema than the one that is frozen under this id. Where a registry "+
-				"was made anew, its ids start again, and records of old and new ones cannot be told apart: give it the old ids, or "+
-				"leave this one out by --leave-out", v)
-		} else if old != nil {
-			continue
-		}
-		if frozen != nil { // readers with the frozen schemas must be able to read an added schema
-			v.Since = []state.SchemaSince{}
-		}
-		all = append(all, v.Schema)
-	}
-	if len(found.Read()) == 0 {
-		return nil, fmt.Errorf("schema registry: every version of subject %q is left out", s.Subject())
-	}
-	if _, err := d.Model.Writers(all)(d.Model.Events); err != nil {
-		remedy := "Correct ORIEL_MAP, or leave ids out by --leave-out"
-		var broken *settings.SchemaError
-		if frozen != nil || errors.As(err, &broken) { // the mapping is frozen, or not the cause
-			remedy = "Leave ids out by --leave-out"
-		}
-		return nil, fmt.Errorf("schemas of %s: %w. %s: their records are then null events", s.Subject(), err, remedy)
-	}
-	return found, nil
-}
-
-// same reports whether two schemas have the same text and references.
-func same(a, b *state.Schema) bool {
-	return a.Text == b.Text && slices.Equal(a.References, b.References)
-}
-
-func ids(all state.Schemas) string {
-	var texts []string
-	for _, s := range all {
-		texts = append(texts, fmt.Sprint(s.ID))
-	}
-	return strings.Join(texts, ", ")
-}
 
 // PullSchemas freezes the schemas that were added to the registry since the last freeze, except those with an id in
 // leaveOut.
@@ -127,7 +32,7 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	if err != nil {
 		return err
 	}
-	found, err := WritersSchemas(ctx, s, d, frozen, leaveOut)
+	found, err := registry.Versions(ctx, s, d, frozen, leaveOut)
 	if err != nil {
 		return err
 	}
@@ -137,11 +42,11 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 		read := a.Schemas.Read()
 		if known += len(read); len(read) > 0 {
 			fmt.Fprintf(h.Stderr, "stream %s: added ids %s, known from %s on\n",
-				d.Config.StreamName(a.Partition), ids(read), places(a.Since))
+				d.Config.StreamName(a.Partition), registry.IDs(read), places(a.Since))
 		}
 	}
 	if err == nil && known == 0 {
-		fmt.Fprintf(h.Stderr, "%s: nothing new; frozen are ids %s\n", s.Subject(), ids(frozen.Read()))
+		fmt.Fprintf(h.Stderr, "%s: nothing new; frozen are ids %s\n", s.Subject(), registry.IDs(frozen.Read()))
 	}
 	return err
 }
@@ -153,4 +58,67 @@ func places(since []state.SchemaSince) string {
 		texts[i] = fmt.Sprintf("partition %d offset %d", at.Partition, at.Offset)
 	}
 	return strings.Join(texts, ", ")
+}
+
+// NextExperiment starts the next experiment of each of the deployment's streams at the given step, or at the first
+// possible one if step is 0. It prints the number and the first step of each stream's experiment, and what its start
+// costs in width.
+func NextExperiment(ctx context.Context, h Host, out io.Writer, step uint64) error {
+	s, d, err := h.openDeployment(ctx, deployment.ByAll)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Client.Close() }()
+	learner := s.Learner()
+	given, err := d.NextExperiment(ctx, learner, step)
+	for _, added := range given {
+		_, _ = fmt.Fprintf(out, "stream %s: experiment %d starts with step %d, %d steps ahead\n  %s\n",
+			d.Config.StreamName(added.Partition), added.Number, added.Step, added.Step-1-added.Announced, costOf(added))
+	}
+	return err
+}
+
+// costOf says what the start of an experiment costs in width.
+func costOf(added changelog.AddedExperiment) string {
+	if added.Wider == 0 {
+		return "ORIEL_HORIZON ends before its first look, so it will never have a band."
+	}
+	return fmt.Sprintf("Its start may have been chosen after looking at decisions, so at ORIEL_TARGET events its bands are %.1f %% wider.",
+		math.Ceil((added.Wider-1)*1000)/10)
+}
+
+// End ends the deployment for good, and writes the offsets of the input at which it stopped, in the form that
+// ORIEL_START reads. name must be the deployment's, because nothing undoes the end. skip is as for
+// changelog.Deployment.End.
+func End(ctx context.Context, h Host, out io.Writer, name string, skip bool) error {
+	s, d, _, err := h.Load(settings.Keyless)
+	if err != nil {
+		return err
+	}
+	if name != s.Name {
+		return exit.WrongUse("%q: ORIEL_NAME is %q; name the deployment that you end, because nothing undoes it", name, s.Name)
+	}
+	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), notice.Operators, nil))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	d.Client = client
+	c := d.Config
+	if d.Topics, err = deployment.DescribeTopics(ctx, client, c); err != nil {
+		return err
+	}
+	offsets, err := d.End(ctx, skip)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(h.Stderr, "%s has ended for good. A new deployment with these lines in the file of ORIEL_START uses none of its records.\n", c.Name)
+	if s.ByClock() {
+		fmt.Fprintln(h.Stderr, "With ORIEL_STEP, open it under ORIEL_START=latest instead, which uses no record that is there before.")
+	} else {
+		fmt.Fprintf(h.Stderr, "Last decision of a stream, for ORIEL_START_POINT: oriel tail --topic %s --partition N --follow=false --raw | tail -n 1\n",
+			c.Decisions)
+	}
+	_, err = out.Write(offsets.Append(nil, c.Input))
+	return err
 }

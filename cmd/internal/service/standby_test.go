@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest/brokertest"
 )
 
 // TestATakeOverFromStandbyRestoresNothing checks that an idle process copies the changelog, and is ready once the copy
@@ -33,12 +34,8 @@ func TestATakeOverFromStandbyRestoresNothing(t *testing.T) {
 }
 
 func takeOverFromStandby(t *testing.T, stream string, partitions int) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], partitions, map[string]string{"ORIEL_STREAM": stream})}
+	broker := brokertest.Embedded(t, embedded.Options{})
+	f := &fixture{servicetest.NewAt(t, broker.Addr(), partitions, map[string]string{"ORIEL_STREAM": stream})}
 	f.Must("topics")
 	first := f.inside(func(*service.Host) {})
 	f.sendAll(0, 10)
@@ -62,15 +59,14 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	}
 	var lowest, highest atomic.Int64 // lowest and highest changelog offset that a fetch has asked for
 	lowest.Store(math.MaxInt64)
-	cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		cluster.KeepControl()
+	broker.Answer(int16(kmsg.Fetch), func(request kmsg.Request) kmsg.Response {
 		for _, topic := range request.(*kmsg.FetchRequest).Topics {
 			if topic.TopicID == described.Topics[f.Topic("changelog")].ID {
 				lowest.Store(min(lowest.Load(), topic.Partitions[0].FetchOffset))
 				highest.Store(max(highest.Load(), topic.Partitions[0].FetchOffset))
 			}
 		}
-		return nil, nil, false
+		return nil
 	})
 	f.sendAll(10, 10)
 	f.AwaitTaken(time.Minute, slices.Repeat([]int64{20}, partitions)...)

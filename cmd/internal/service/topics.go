@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"oriel/cmd/internal/service/registry"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/settings/files"
 	"oriel/pipeline"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
@@ -23,10 +25,10 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
-	if d.Master, err = s.MasterKey(ctx); err != nil {
+	if d.Master, err = files.MasterKey(ctx, s.MasterKeyFile, s.MasterKeyCommand); err != nil {
 		return err
 	}
-	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), nil))
+	client, err := h.Dial(s, nil, clientPatience, retrying(h.logger("warn", s.LogFormat), notice.Operators, nil))
 	if err != nil {
 		return err
 	}
@@ -46,19 +48,11 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err := d.CheckStreams(ctx, inputPartitions); err != nil {
 		return err
 	}
-	if inputPartitions > 0 {
-		if err := deployment.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
-			return err
-		}
-	}
-	if err := deployment.CreateTopics(ctx, client, c, done); err != nil {
-		return err
-	}
-	if d.Topics, err = deployment.CheckTopics(ctx, client, c, deployment.ByAll); err != nil {
+	if d.Topics, err = createTopics(ctx, client, c, inputPartitions, done); err != nil {
 		return err
 	}
 	if !opened && s.RegistersDecisions() {
-		id, err := registerDecisions(ctx, s, c, done)
+		id, err := registry.RegisterDecisions(ctx, s, c, done)
 		if err != nil {
 			return err
 		}
@@ -70,7 +64,7 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err := d.WriteManifests(ctx); err != nil {
 		return err
 	}
-	if err := freezeSchemas(ctx, s, d, leaveOut, done); err != nil {
+	if err := registry.Freeze(ctx, s, d, leaveOut, done); err != nil {
 		return err
 	}
 	if err := publishDescriptor(ctx, s, d, done); err != nil {
@@ -79,8 +73,30 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err := examineStreams(ctx, d, done); err != nil {
 		return err
 	}
+	advice, err := deployment.AdviseTimes(ctx, client, c)
+	if err != nil {
+		return err
+	}
+	if advice != "" {
+		done(advice)
+	}
 	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, d.Topics.Input.Partitions))
 	return nil
+}
+
+// createTopics creates the topics that are missing, and checks all of them.
+func createTopics(
+	ctx context.Context, client *kafka.Client, c deployment.Config, inputPartitions int, done func(string),
+) (found deployment.Topics, err error) {
+	if inputPartitions > 0 {
+		if err := deployment.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
+			return found, err
+		}
+	}
+	if err := deployment.CreateTopics(ctx, client, c, done); err != nil {
+		return found, err
+	}
+	return deployment.CheckTopics(ctx, client, c, deployment.ByAll)
 }
 
 // publishDescriptor writes the descriptor to its topic, if the operator has one and the topic does not have it yet.

@@ -25,6 +25,7 @@ import (
 	"oriel/pipeline/replay"
 	"oriel/schemas/decision"
 	"oriel/state"
+	"oriel/state/keys"
 	"oriel/state/local"
 )
 
@@ -195,7 +196,7 @@ func (f *fixture) follow(from int64, more map[string]string) {
 // localPosition returns the record with which a local store notes how far it has followed the changelog.
 func localPosition(d changelog.Deployment, next int64) state.Record {
 	return state.Record{
-		Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2),
+		Key: []byte("changelog"), Value: binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)),
 	}
 }
 
@@ -247,7 +248,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	}
 	next := int64(0)
 	for _, r := range f.Read(f.Topic("verdicts"), 0, false) {
-		from, to := int64(binary.LittleEndian.Uint64(r.Value[26:])), int64(binary.LittleEndian.Uint64(r.Value[34:]))
+		from, to := int64(binary.LittleEndian.Uint64(r.Value[34:])), int64(binary.LittleEndian.Uint64(r.Value[50:]))
 		if from != next {
 			f.T.Errorf("verdicts of the offsets %d to %d follow those up to %d", from, to, next)
 		}
@@ -391,7 +392,7 @@ func (f *fixture) otherStatuses(sealed []byte) []byte {
 // sealer returns a Sealer that opens the sealed records of partition 0.
 func (f *fixture) sealer() *state.Sealer {
 	f.T.Helper()
-	master, err := state.LoadMasterKey(f.Env["ORIEL_MASTER_KEY_FILE"])
+	master, err := keys.LoadMasterKey(f.Env["ORIEL_MASTER_KEY_FILE"])
 	if err != nil {
 		f.T.Fatal(err)
 	}

@@ -63,8 +63,15 @@ func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *F
 // EmbeddedBroker starts an embedded broker for the test and returns its address.
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
+	return ClockedBroker(t, nil)
+}
+
+// ClockedBroker is an EmbeddedBroker with a clock from which records get LogAppendTime.
+func ClockedBroker(t *testing.T, now func() time.Time) string {
+	t.Helper()
 	// An aborted opening must remain readable until the next process looks for it, even on a slow machine.
-	return brokertest.Embedded(t, embedded.Options{CompactEvery: 30 * time.Second, MinSession: time.Second}).Addr()
+	options := embedded.Options{CompactEvery: 30 * time.Second, MinSession: time.Second, Now: now}
+	return brokertest.Embedded(t, options).Addr()
 }
 
 // Environment returns the settings of a small deployment.

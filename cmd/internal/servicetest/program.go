@@ -21,6 +21,7 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/service/coredumps"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/notice"
@@ -47,7 +48,7 @@ func Main(m *testing.M, root func() *cobra.Command) {
 	if kill != "" {
 		h.Listener = notice.Listener{Reached: killAt(kill)}
 	}
-	tuned := errors.Join(service.Hide(), h.Tune())
+	tuned := errors.Join(coredumps.Forbid(), h.Tune())
 	os.Exit(exit.Report(os.Stderr, "oriel", errors.Join(tuned, serviceCommand(ctx, h, os.Args[1:]))))
 }
 

@@ -3,9 +3,7 @@ package servicetest
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
-	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/records"
 )
 
@@ -87,43 +85,6 @@ func Expected(list []records.Record, separation int) (reasons []string) {
 		}
 	}
 	return reasons
-}
-
-// Delays returns a CSV file and, by partition, the events that the flags --sort and --partition-by of its tests make of
-// the file.
-func Delays(partitions int) (csv string, events [][]string) {
-	events = make([][]string, partitions)
-	csv = "hour,origin,carrier,arr_delay\n"
-	origins := []string{"EWR", "JFK", "LGA", "SEA", "DEN"}
-	for hour := range 12 { // the file has hours in descending order, which --sort reverses
-		for i := range 12 {
-			origin, delay := origins[(hour+i)%5], (7*hour+11*i)%40-10
-			row, carrier := fmt.Sprintf("%d,%s,c%d,%d\n", 11-hour, origin, i%3, delay), fmt.Sprintf(`"carrier":"c%d",`, i%3)
-			switch i {
-			case 3:
-				row = fmt.Sprintf("%d,%s,c0,NA\n", 11-hour, origin)
-			case 5:
-				row, carrier = fmt.Sprintf("%d,%s,NA,%d\n", 11-hour, origin, delay), ""
-			}
-			csv += row
-			if i != 3 {
-				p := kafka.PartitionOf([]byte(origin), partitions)
-				events[p] = append(events[p], fmt.Sprintf(`{"features":{%s"hour":%d},"label":%t}`, carrier, 11-hour, delay > 15))
-			}
-		}
-	}
-	for p := range events {
-		sorted := events[p][:0:0]
-		for hour := range 12 {
-			for _, e := range events[p] {
-				if strings.Contains(e, fmt.Sprintf(`"hour":%d}`, hour)) {
-					sorted = append(sorted, e)
-				}
-			}
-		}
-		events[p] = sorted
-	}
-	return csv, events
 }
 
 // Value returns a record with this text as its value.

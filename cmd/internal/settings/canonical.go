@@ -1,11 +1,13 @@
 package settings
 
 import (
-	"fmt"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
+	"oriel/cmd/internal/score"
+	"oriel/operators"
 	"oriel/state"
 )
 
@@ -16,8 +18,8 @@ const mostText = 16 << 10
 // texts returns the lists and the mapping, which Canonical has as digests, so that a difference can be shown.
 func (s Settings) texts() (texts string) {
 	lists := s.values.Lists()
-	if s.mapText != "" {
-		lists["MAP"] = s.mapText
+	if text := s.MapText(); text != "" {
+		lists["MAP"] = text
 	}
 	for _, name := range slices.Sorted(maps.Keys(lists)) {
 		if len(lists[name]) <= mostText {
@@ -28,9 +30,9 @@ func (s Settings) texts() (texts string) {
 }
 
 // Canonical returns the configuration text: sorted lines NAME=value of every setting that decides bytes. These are the
-// settings that all operators share (row.frozen) and the settings of the chosen operator. STREAM_KEYS is always empty.
+// settings that all operators share (row.frozen) and the settings of the chosen operator.
 func (s Settings) Canonical() string {
-	lines := append(s.values.Canonical(), "STREAM_KEYS=")
+	lines := s.values.Canonical()
 	for _, r := range s.rows() {
 		if line := r.line(); line != "" {
 			lines = append(lines, line)
@@ -40,28 +42,27 @@ func (s Settings) Canonical() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// frozenSchema returns the digest of ORIEL_SCHEMA_FILE in the canonical configuration, or nil.
-func (s Settings) frozenSchema() any {
-	if s.schema == nil {
-		return nil
+// Descriptor returns the descriptor that the deployment publishes. It has the operator's own members and, for events
+// with features, how feature vectors are made and how much noise weights have. It is nil if the deployment has nothing
+// to describe.
+func (s Settings) Descriptor() ([]byte, error) {
+	operator := s.learner.Operator()
+	if !score.Hashes(s.EventConfig().Body) {
+		return operators.DescriptorOf(operator), nil
 	}
-	return fmt.Sprintf("sha256:%x", s.schema.Digest)
-}
-
-// frozenMessage returns the message type of records in the canonical configuration, or nil.
-func (s Settings) frozenMessage() any {
-	if s.schema != nil {
-		return only(s.schema.Message != "", s.schema.Message)
+	var deviation func(uint64) float64
+	if d, err := s.learner.Deviation(); err == nil { // noise that is not Gaussian has no deviation
+		// the noise of a tree changes abruptly from step to step, so all steps get its steady state
+		if deviation = d.At; s.Facts().AtNodes() {
+			deviation = func(uint64) float64 { return d.SteadyState() }
+		}
 	}
-	return only(s.fromRegistry() && s.SchemaMessage != "", s.SchemaMessage)
-}
-
-// frozenIDs returns the schema ids of records in the canonical configuration, each with the digest of its schema, or
-// nil.
-func (s Settings) frozenIDs() any {
-	var ids []string
-	for _, known := range s.schemaIDs {
-		ids = append(ids, fmt.Sprintf("%d=sha256:%x", known.id, known.schema.Digest))
+	d, err := score.Describe(operator, s.EventConfig(), deviation, s.Batch)
+	if err != nil {
+		return nil, err
 	}
-	return only(ids != nil, strings.Join(ids, ","))
+	if d.Map, err = s.Document(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(d)
 }

@@ -62,9 +62,10 @@ func TestDescriptorHasTheNoiseOfWeights(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				counted := operators.ByCount(m)
 				for i := range 41 * s.Batch {
 					null := operators.Record{Null: true, Identity: noise.Identity{Offset: int64(i)}}
-					for _, made := range m.Add(nil, null) {
+					for _, made := range counted.Add(nil, null) {
 						if _, wanted := squares[made.Step]; wanted {
 							for _, x := range made.Point {
 								squares[made.Step] += x * x

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/registry"
-	"oriel/mechanisms"
-	"oriel/operators"
+	"oriel/operators/setting"
 )
 
 // Need is a group of settings that a command requires.
@@ -42,36 +41,36 @@ func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, er
 		}
 	}
 	var s Settings
-	p := &operators.Problems{}
+	p := &setting.Problems{}
 	s.parse(p, given)
-	s.namesID = given[prefix+"DECISIONS_SCHEMA_ID"] != ""
+	s.NamesID = given[prefix+"DECISIONS_SCHEMA_ID"] != ""
 	// Kafka's own names are upper case, for example PLAIN and SCRAM-SHA-256
 	s.SASLMechanism = strings.ToLower(s.SASLMechanism)
 	p.Add(unknown(table, s.Operator, given)...)
 	for _, r := range s.rows() {
 		keyless := s.MasterKeyCommand != "" || slices.Contains(needs, Keyless)
-		replaced := r.name == "WINDOW" && s.perStep() || r.name == "MASTER_KEY_FILE" && keyless
+		replaced := r.name == "WINDOW" && (s.PerStep() || s.ByClock()) || r.name == "MASTER_KEY_FILE" && keyless
 		if slices.Contains(needs, r.need) && given[prefix+r.name] == "" && !replaced {
 			p.Break(r.name, "not set; %s", r.text)
 		}
 	}
-	definition, _ := table.Find(s.Operator)
-	s.checkValues(p, given, definition.Mechanisms)
-	s.readFilter(p, given, slices.Contains(needs, Operator))
+	s.checkValues(p, given)
+	s.ReadFilter(p, given, slices.Contains(needs, Operator))
+	s.ReadStep(p, given, slices.Contains(needs, Operator))
 	s.readStart(p, slices.Contains(needs, Service))
 	reads := slices.Contains(needs, Operator) || slices.Contains(needs, Events)
-	s.readMap(p, reads)
+	s.ReadMap(p, reads)
 	if reads {
-		s.readRecords(p)
+		s.Records.Read(p, s.InputTopic)
 	}
-	definition = s.readOperator(p, table, given, needs)
+	definition := s.readOperator(p, table, given, needs)
 	s.check(needs, p)
 	s.configure(p, definition, needs)
 	return s, invalid(p.Err())
 }
 
 // parse reads the settings that every operator has.
-func (s *Settings) parse(p *operators.Problems, given map[string]string) {
+func (s *Settings) parse(p *setting.Problems, given map[string]string) {
 	for _, r := range s.rows() {
 		text := cmp.Or(given[prefix+r.name], r.initial)
 		if text == "" {
@@ -81,23 +80,6 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 			p.Malformed(r.name, text, err, r.unit)
 		}
 	}
-}
-
-// readFilter reads and checks the settings that shape the mechanism's filter. It refuses them for mechanisms without a
-// filter.
-func (s *Settings) readFilter(p *operators.Problems, given map[string]string, needed bool) {
-	for _, name := range []string{"AGE_WEIGHT", "POLES"} {
-		_, set := given[prefix+name]
-		takes := s.facts().Structure == mechanisms.Filter || !p.Sound("MECHANISM")
-		p.Want(name, !set || takes || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
-	}
-	if s.Window == horizon || s.decays() {
-		_, set := given[prefix+"AGE_WEIGHT"]
-		p.Want("AGE_WEIGHT", !set || s.facts().Structure != mechanisms.Filter || s.AgeWeight == 0,
-			"%g: with ORIEL_WINDOW=%s no event outlives the window; leave it out", s.AgeWeight, s.Window)
-		s.AgeWeight = 0
-	}
-	p.Want("POLES", s.Poles == 0 || !s.decays(), "%d: with ORIEL_WINDOW=lifetime the memory decides; leave it out", s.Poles)
 }
 
 // Invalid is an error in the settings. It joins all problems, each with its variable.
@@ -135,4 +117,20 @@ func unknown(table registry.Table, chosen string, given map[string]string) []err
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errs
+}
+
+// checkValues refuses a value that no command can use, whatever the other settings are. Every command calls it for all
+// settings that are set. Rules of settings together are checked by the commands that use them.
+func (s *Settings) checkValues(p *setting.Problems, given map[string]string) {
+	for _, r := range s.rows() {
+		if given[prefix+r.name] == "" {
+			continue
+		}
+		if r.choices != nil {
+			p.OneOf(r.name, *r.value.(*string), r.choices...)
+		}
+		if r.wrong != nil {
+			p.Break(r.name, "%w", r.wrong)
+		}
+	}
 }

@@ -9,45 +9,14 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/streams"
-	"oriel/schemas/decision"
-	"oriel/schemas/event"
 )
-
-// EventConfig returns the configuration of the decoder of events. The settings must have been loaded with the group
-// Events or Operator.
-func (s Settings) EventConfig() event.Config { return s.decoding }
-
-func (s Settings) newDecoding() (event.Config, error) {
-	ranges, err := event.ParseRanges(s.FeaturesRange)
-	if err != nil {
-		return event.Config{}, fmt.Errorf("ORIEL_FEATURES_RANGE: %w", err)
-	}
-	c := event.Config{
-		Body: s.events.Body, Dimension: s.events.Dimension, MaxBytes: s.MaxRecordBytes,
-		Features: event.FeatureConfig{Bias: s.FeaturesBias, Norm: s.FeaturesNorm, Ranges: ranges},
-		Operator: s.eventsOf, Unknown: event.UnknownIsNull,
-	}
-	if s.passesUnknown() {
-		c.Unknown = event.UnknownIsFree
-	}
-	if c.Foreign, err = s.foreign(c); err != nil {
-		return c, err
-	}
-	return c, c.Validate()
-}
-
-// Encoding returns the encoding of decisions.
-func (s Settings) Encoding() decision.Encoding {
-	e, _ := decision.ParseEncoding(s.DecisionsFormat) // ParseEncoding cannot fail, because check has validated the text
-	return e
-}
 
 // Model returns the configured operator for the pipeline. The settings must have been loaded with the group Operator.
 func (s Settings) Model() streams.Model {
 	return streams.Model{
 		Settings: s.Canonical(), Texts: s.texts(),
-		Events: s.decoding, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
-		SchemaID:  uint32(s.DecisionsSchemaID),
+		Events: s.EventConfig(), Users: s.Users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
+		SchemaID: uint32(s.DecisionsSchemaID), Clock: s.Clock(),
 		Semantics: streams.Semantics, Learner: s.learner, Writers: s.Writers(),
 	}
 }
@@ -77,13 +46,13 @@ func (s Settings) newLearner(operator operators.Operator) (streams.Learner, erro
 	m := mechanisms.Config{
 		Name: s.Mechanism, Batch: s.Batch, Terms: s.Terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
 	}
-	if s.facts().Structure == mechanisms.Filter {
+	if s.Facts().Filters() {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles
 	}
 	learner, err := streams.NewLearner(operator, m)
 	if err == nil {
 		m = learner.Mechanism()
-		if s.facts().Structure == mechanisms.Selection && m.Draws == (mechanisms.Draws{}) {
+		if !s.Facts().ReleasesSums() && m.Draws == (mechanisms.Draws{}) {
 			return learner, fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s makes no draws by sums; set ORIEL_MECHANISM=blt",
 				s.Mechanism, s.Operator)
 		}

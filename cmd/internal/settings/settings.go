@@ -1,28 +1,26 @@
 package settings
 
 import (
-	"crypto/sha256"
 	"time"
 
-	"oriel/cmd/internal/recordschema"
+	"oriel/cmd/internal/settings/connection"
+	"oriel/cmd/internal/settings/privacy"
+	"oriel/cmd/internal/settings/records"
 	"oriel/operators"
+	"oriel/operators/setting"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/streams"
-	"oriel/schemas/event"
-	"oriel/schemas/mapping"
 )
 
-const prefix = operators.Prefix
+const prefix = setting.Prefix
 
 // Settings holds the values of the settings that every operator has, and the chosen operator with its own settings.
-// rows.go says of each field which variable it has, and what its values are.
+// Each group of settings with rules of its own is a room below this package. rows.go says of each field which variable
+// it has, and what its values are.
 type Settings struct {
-	Brokers                                      []string
-	TLS                                          bool
-	TLSCAFile, TLSCertFile, TLSKeyFile           string
-	SASLMechanism, SASLUser, SASLPasswordFile    string
-	OAuthTokenURL, OAuthClientID, OAuthScope     string
-	OAuthSecretFile, OAuthCAFile, OAuthTokenFile string
+	connection.Connection
+	privacy.Privacy
+	records.Records
 
 	Name, InputTopic, DecisionTopic, SecondTopic, VerdictsTopic  string
 	ChangelogTopic, OrderTopic, DeadLetterTopic, DescriptorTopic string
@@ -35,37 +33,14 @@ type Settings struct {
 	CommitInterval, SessionTimeout time.Duration
 	MemoryLimit, DecisionGauges    int
 	HTTPAddr, LogLevel, LogFormat  string
+	Metrics                        string
 	RuntimeMetrics                 bool
 
-	Operator, Mechanism, Window, Adjacency string
-	Rounds, Batch, Horizon, Memory         uint64
-	AgeWeight, Epsilon, Delta              float64
-	Poles                                  int
-	UserID                                 string
-	UserSeparation, UserWindow             uint64
+	Operator string
 
-	Format, Framing, SchemaFile, SchemaMessage        string
-	SchemaIDs                                         []string
-	SchemaRegistry, SchemaSubject, SchemaRegistryUser string
-	SchemaRegistryPasswordFile, SchemaRegistryCAFile  string
-	DecisionsFormat                                   string
-	DecisionsSchemaID                                 uint64
-	MaxRecordBytes                                    int
-	Map, Unknown                                      string
-	FeaturesBias                                      bool
-	FeaturesNorm, FeaturesRange                       string
-
-	offsets   deployment.Offsets   // contents of the file in ORIEL_START; nil: it names no file
-	schema    *recordschema.Schema // nil: records are JSON
-	schemaIDs []schemaID           // schema ids of Confluent's framing
-	lines     bool                 // events are lines of JSON instead of records
-	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
-	mapping   *mapping.Mapping     // nil: events have the operator's own form
-	mapText   string               // document of ORIEL_MAP without white space around it; "": none
-	mapDigest [sha256.Size]byte
-	values    *operators.Values // settings of the operator
-	events    operators.Events  // with the groups Events and Operator
-	decoding  event.Config      // with the groups Events and Operator
-	eventsOf  string            // name of the operator that values belongs to
-	learner   streams.Learner   // the operator and its mechanism, with the group Operator
+	offsets deployment.Offsets // contents of the file in ORIEL_START; nil: it names no file
+	begin   time.Time          // the time in ORIEL_START; zero: it names none
+	values  *setting.Values    // settings of the operator
+	events  operators.Events   // with the groups Events and Operator
+	learner streams.Learner    // the operator and its mechanism, with the group Operator
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"oriel/cmd/internal/registry"
-	"oriel/operators"
+	"oriel/cmd/internal/settings/values"
+	"oriel/operators/setting"
 	"oriel/schemas/text"
 )
 
@@ -27,8 +28,8 @@ type row struct {
 	// is set.
 	wrong error
 
-	// frozen is the value in the canonical configuration. A line is written unless it is nil, so a setting that is
-	// added to existing deployments must be nil while it is not set. frozenAs is the name in the line; empty: name.
+	// frozen is the value in the canonical configuration; nil: the setting decides no bytes and has no line. frozenAs is
+	// the name in the line; empty: name.
 	frozen   any
 	frozenAs string
 }
@@ -51,7 +52,7 @@ func (r row) read(written string) (err error) {
 	case *int:
 		*v, err = text.ParseInt(written)
 	case *time.Duration:
-		*v, err = ParseDuration(written)
+		*v, err = values.Duration(written)
 	default:
 		panic(fmt.Sprintf("BUG: settings: %s has a field of type %T", r.name, r.value))
 	}
@@ -82,14 +83,6 @@ func (r row) line() string {
 	}
 }
 
-// only returns a value of row.frozen that is written under a condition.
-func only(written bool, value any) any {
-	if written {
-		return value
-	}
-	return nil
-}
-
 // orEmpty returns a value of row.frozen that is empty unless a condition holds.
 func orEmpty(has bool, value any) any {
 	if has {
@@ -99,8 +92,8 @@ func orEmpty(has bool, value any) any {
 }
 
 // shown returns the row as operators have theirs, for the tables that users read.
-func (r row) shown() operators.Setting {
-	return operators.Setting{
+func (r row) shown() setting.Row {
+	return setting.Row{
 		Name: r.name, Unit: r.unit, Range: r.limits, Choices: r.choices, Default: r.initial, Text: r.text,
 		Required: r.need != "",
 	}
@@ -109,7 +102,7 @@ func (r row) shown() operators.Setting {
 // Group is a part of the settings table: the settings of all operators, or of one operator.
 type Group struct {
 	Operator, Text string // empty Operator: all operators
-	Settings       []operators.Setting
+	Settings       []setting.Row
 }
 
 // Groups lists every setting: those of all operators first, then operator by operator.

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"oriel/cmd/internal/registry"
+	"oriel/cmd/internal/settings/values"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/operators"
+	"oriel/operators/setting"
 	"oriel/state"
 )
 
@@ -93,9 +94,9 @@ func environWith(environ []string, name, value string) []string {
 // kindOf returns the kind of a setting: number, count, duration, file, or another.
 func kindOf(operator, name string) string {
 	if definition, ok := registry.All.Find(operator); ok {
-		return map[operators.Kind]string{
-			operators.Number: "number", operators.Count: "count", operators.File: "file",
-		}[operators.SettingOf(definition.Settings, name).Kind]
+		return map[setting.Kind]string{
+			setting.Number: "number", setting.Count: "count", setting.File: "file",
+		}[setting.Of(definition.Settings, name).Kind]
 	}
 	for _, r := range new(Settings).rows() {
 		if r.name != name {
@@ -186,10 +187,10 @@ func readsAsWritten(t *testing.T, environ []string, name, kind, text string) {
 func TestRowsOfNumbersHaveBounds(t *testing.T) {
 	for _, definition := range registry.All {
 		for _, row := range definition.Settings {
-			if (row.Kind == operators.Number || row.Kind == operators.Count) && row.Bounds == (operators.Bounds{}) {
+			if (row.Kind == setting.Number || row.Kind == setting.Count) && row.Bounds == (setting.Bounds{}) {
 				t.Errorf("%s: %s has no bounds", definition.Name, row.Name)
 			}
-			if row.Kind == operators.Text && row.Choices == nil && row.Form == nil {
+			if row.Kind == setting.Text && row.Choices == nil && row.Form == nil {
 				t.Errorf("%s: %s has no form", definition.Name, row.Name)
 			}
 		}
@@ -203,19 +204,19 @@ func TestLengthsOfTime(t *testing.T) {
 		"1d": 24 * time.Hour, "30d": 720 * time.Hour, "1d12h": 36 * time.Hour, "1.5d": 36 * time.Hour,
 		"1h30m": 90 * time.Minute, "106751d": 106751 * 24 * time.Hour,
 	} {
-		if got, err := ParseDuration(text); err != nil || got != want {
+		if got, err := values.Duration(text); err != nil || got != want {
 			t.Errorf("%q is read as %v, %v", text, got, err)
 		}
 	}
 	for _, text := range slices.Concat(noNumbers, []string{
 		"", "d", "1", "-1h", "-1d", "1d-1h", "1h1d", "1dd", "1e3d", "infd", "106752d", "106751d24h", "300y", "1_0h", "2w",
 	}) {
-		if got, err := ParseDuration(text); err == nil {
+		if got, err := values.Duration(text); err == nil {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}
 	var s Settings
-	p := &operators.Problems{}
+	p := &setting.Problems{}
 	s.parse(p, map[string]string{"ORIEL_SESSION_TIMEOUT": "0.0001d"})
 	if p.Err() != nil || s.SessionTimeout != 8640*time.Millisecond {
 		t.Errorf("%v, %v", s.SessionTimeout, p.Err())

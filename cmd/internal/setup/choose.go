@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/cmd/internal/settings"
-	"oriel/operators"
+	"oriel/cmd/internal/settings/values"
+	"oriel/operators/setting"
 	"oriel/schemas/mapping"
 	"oriel/schemas/text"
 )
@@ -19,7 +19,7 @@ func ParseRange(text string) (Range, error) {
 		return Range{}, fmt.Errorf("%q is not name:low:high, with low below high", text)
 	}
 	n := len(parts)
-	ends, ok := operators.ParseRange(parts[n-2], parts[n-1])
+	ends, ok := setting.ParseRange(parts[n-2], parts[n-1])
 	name := strings.TrimSpace(strings.Join(parts[:n-2], ":"))
 	if !ok || name == "" {
 		return Range{}, fmt.Errorf("%q is not name:low:high, with low below high, both up to 1e12 in size", text)
@@ -118,7 +118,7 @@ func Memory(s string, rate float64) (events uint64, err error) {
 		}
 		return n, nil
 	}
-	d, err := settings.ParseDuration(s)
+	d, err := values.Duration(s)
 	if err != nil {
 		return 0, fmt.Errorf("%q is neither a number of events nor a length of time such as 12h or 30d", s)
 	}

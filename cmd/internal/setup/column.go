@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/cmd/internal/recordschema"
+	"oriel/cmd/internal/setup/sample"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/calendar"
 	"oriel/schemas/text"
@@ -35,43 +35,33 @@ type Column struct {
 
 // Columns returns the columns of records from which the outer framing is removed, in the order of the records or of the
 // schema. It also returns which records could be read.
-func (e Encoding) Columns(records [][]byte) (columns []Column, read reading, err error) {
-	p, err := e.places(records)
+func Columns(e sample.Encoding, records [][]byte) (columns []Column, read sample.Reading, err error) {
+	p, err := e.Places(records)
 	if err != nil {
 		return nil, read, err
 	}
-	for _, path := range p.paths {
-		columns = append(columns, Column{
-			Path: path, seen: map[uint64]bool{},
-		})
+	for _, path := range p.Paths {
+		columns = append(columns, Column{Path: path, seen: map[uint64]bool{}})
 	}
-	source, err := p.open(p.paths)
-	if err != nil {
-		return nil, read, err
-	}
-	values, seed := make([]mapping.Value, len(p.paths)), maphash.MakeSeed()
-	for k, record := range records {
-		if code := source.Fill(values, record); code != text.OK {
-			if read.fault == "" {
-				read.fault = fmt.Sprintf("record %d: %s: %s", k+1, code, e.rule(code, record))
-			}
-			continue
-		}
-		read.readable++
+	seed := maphash.MakeSeed()
+	read, err = p.Read(records, func(values []mapping.Value) {
 		for i := range values {
 			columns[i].see(&values[i], seed)
 		}
+	})
+	if err != nil {
+		return nil, read, err
 	}
 	for i := range columns {
 		columns[i].Distinct = len(columns[i].seen)
 	}
 	columns = withoutMembers(columns)
-	for _, path := range p.lists {
+	for _, path := range p.Lists {
 		if !slices.ContainsFunc(columns, func(c Column) bool { return slices.Equal(c.Path, path) }) {
 			columns = append(columns, Column{Path: path, IsList: true})
 		}
 	}
-	for _, path := range p.others {
+	for _, path := range p.Others {
 		columns = append(columns, Column{Path: path, IsOther: true})
 	}
 	return columns, read, nil
@@ -88,20 +78,6 @@ func withoutMembers(columns []Column) []Column {
 
 // isContainer reports whether the column has lists or objects, and more than a few of them.
 func (c *Column) isContainer() bool { return c.containers > 0 && !c.most(c.Present-c.containers) }
-
-// reading is the number of records that could be read, and the first fault of the others.
-type reading struct {
-	readable int
-	fault    string
-}
-
-// rule returns the rule that a record breaks, for JSON with the place.
-func (e Encoding) rule(code text.Code, record []byte) string {
-	if e.Format == recordschema.JSON {
-		return code.RuleAt(record)
-	}
-	return code.Rule()
-}
 
 func (c *Column) see(v *mapping.Value, seed maphash.Seed) {
 	switch v.Kind {

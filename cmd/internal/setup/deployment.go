@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,42 +12,45 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
-	"oriel/state"
+	"oriel/cmd/internal/setup/sample"
+	"oriel/state/keys"
 )
 
 // The uses that a user may want to make of a topic.
 const (
+	Numbers    = "numbers"    // numbers of each hour or day, by cell
+	Listing    = "names"      // counts of names that nobody lists beforehand
 	Classes    = "classes"    // predict a label of two classes
 	Value      = "number"     // predict a number
-	Statistics = "statistics" // counts and means by cell
 	Choice     = "choice"     // find which of a few actions costs least
 	Experiment = "experiment" // find the effect of arms that are drawn with known probabilities
 )
 
 // Answers holds the user's answers about a topic.
 type Answers struct {
-	Name     string
-	Topic    string
-	Kafka    []string // connection settings from the environment, NAME=value
-	Single   bool     // the cluster has fewer than three replicas
-	Encoding Encoding
-	Want     string // use of the topic: Classes, Value, Statistics, Choice or Experiment
-	Items    []Item // features, or the columns of a row
-	Ranges   []Range
-	Label    Range  // public range of the label or the loss (Value, Choice)
-	Cells    string // value of ORIEL_CELLS (Statistics, Experiment)
-	// for Statistics: range of the value; an empty name means no value. For Experiment: range of the outcome
-	Value Range
-	// value of ORIEL_STATISTICS (Statistics); empty: count, and with a value its sum and its mean, which come from the
-	// same noisy sums as the mean alone
-	Statistics string
-	Every      uint64 // value of ORIEL_EMIT_EVERY; 0: the operator's default
-	Arms       string // names of the arms (Choice)
-	Drawn      Drawn  // how arms are drawn (Experiment)
-	Events     uint64 // memory, as a number of events: how long ago is worth learning from
-	Rate       float64
-	Epsilon    float64
+	Name, Topic string
+	Kafka       []string // connection settings from the environment, NAME=value
+	Single      bool     // the cluster has fewer than three replicas
+	Appended    bool     // records have the broker's time
+	Encoding    sample.Encoding
+	Want        string // use of the topic
+	Items       []Item // features, or the columns of a row
+	Ranges      []Range
+	Label       Range  // public range of the label or the loss (Value, Choice)
+	Cells       string // value of ORIEL_CELLS (Numbers, Experiment)
+	Value       Range  // range of the value or the outcome (Numbers, Experiment); an empty name means no value
+	Statistics  string // value of ORIEL_STATISTICS; empty: count, and of a value its sum and its mean
+	Every       uint64 // value of ORIEL_EMIT_EVERY; 0: the operator's default
+	Arms        string // names of the arms (Choice)
+	Drawn       Drawn  // how arms are drawn (Experiment)
+	Events      uint64 // memory, as a number of events: how long ago is worth learning from
+	Epsilon     float64
+
+	// Numbers and Listing: values of ORIEL_STEP, ORIEL_USER_PERIOD, ORIEL_USER_ID (empty: each event is protected by
+	// itself), ORIEL_USER_EVENTS and ORIEL_MECHANISM.
+	Step, Period, Person, Counted, Mechanism string
 
 	Map, Key, State string // paths of the mapping file, the key file and the state folder
 	Start           string
@@ -54,37 +59,29 @@ type Answers struct {
 // mostSteps is the largest proposed ORIEL_MEMORY, steps.
 const mostSteps = 1 << 20
 
-// batch returns the number of events in a step. It is so large that the memory has at most mostSteps steps.
-func (a Answers) batch() uint64 {
+// Batch returns the number of events in a step. It is so large that the memory has at most mostSteps steps.
+func (a Answers) Batch() uint64 {
 	if a.Want == Experiment {
 		return max(1, a.Drawn.Target/experimentLooks)
 	}
 	return max(1, (a.Events+mostSteps-1)/mostSteps)
 }
 
-func (a Answers) memory() uint64 {
+// Memory returns the memory in steps.
+func (a Answers) Memory() uint64 {
 	if a.Want == Experiment {
 		return experimentMemory
 	}
-	return max(2, (a.Events+a.batch()-1)/a.batch())
+	return max(2, (a.Events+a.Batch()-1)/a.Batch())
 }
 
-// delta returns δ: a power of ten below 1/(100·events), and at most 10⁻⁶.
-func (a Answers) delta() string {
-	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.memory()*a.batch()))))+2))
+// Delta returns δ: a power of ten below 1/(100·events), and at most 10⁻⁶.
+func (a Answers) Delta() string {
+	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.Memory()*a.Batch()))))+2))
 }
 
-// EachSecond returns the number of steps from one decision to the next, so that there is about one decision a second.
-func (a Answers) EachSecond() uint64 {
-	every := uint64(1)
-	for 2*float64(every*a.batch()) <= a.Rate && every < 1024 {
-		every *= 2
-	}
-	return every
-}
-
-// dimension returns a number of coordinates that suffices for each feature, and is larger for features that are texts.
-func (a Answers) dimension() int {
+// Dimension returns a number of coordinates that suffices for each feature, and is larger for features that are texts.
+func (a Answers) Dimension() int {
 	switch n := len(a.Items); {
 	case n <= 4:
 		return 32
@@ -94,169 +91,84 @@ func (a Answers) dimension() int {
 	return 128
 }
 
-// Line is a line of the settings file: a setting, or a comment if Name is empty.
-type Line struct{ Name, Value, Comment string }
+// ByClock reports whether steps end by the clock.
+func (a Answers) ByClock() bool { return a.Want == Numbers || a.Want == Listing }
 
-// sheet collects the lines of a settings file.
-type sheet []Line
-
-func (s *sheet) add(name, value, comment string) {
-	*s = append(*s, Line{"ORIEL_" + name, value, comment})
+// Loss names the parameters of the guarantee by the clock.
+func (a Answers) Loss() string {
+	if a.Want == Listing || a.Mechanism == Gaussian {
+		return "(ε, δ)"
+	}
+	return "ε"
 }
 
-func (s *sheet) title(text string) { *s = append(*s, Line{Comment: text}) }
-
-// given adds settings of the form NAME=value, all with the same comment.
-func (s *sheet) given(settings []string, comment string) {
-	for _, text := range settings {
-		name, value, _ := strings.Cut(text, "=")
-		*s = append(*s, Line{name, value, comment})
+// Columns returns the value of ORIEL_STATISTICS for numbers.
+func (a Answers) Columns() string {
+	if a.Statistics == "" && a.Value.Name != "" {
+		return "count,sum,mean"
 	}
+	return cmp.Or(a.Statistics, "count")
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// lines returns the settings of a deployment, each with a comment. more has additional settings, NAME=value.
-func (a Answers) lines(more []string) []Line {
-	s := &sheet{}
-	s.title("Kafka")
-	s.given(a.Kafka, "")
-	if a.Single {
-		s.add("ALLOW_SINGLE_REPLICA", "true", "for a trial: a lost broker can lose acknowledged records, and the guarantee with them")
-	}
-	s.add("NAME", a.Name, "names the topics: "+a.Name+".decisions and others")
-	s.add("INPUT_TOPIC", a.Topic, "")
-	s.add("STREAM", "topic", "all partitions are one stream, with one guarantee")
-	s.add("START", a.Start, "where the first start begins to read")
-	s.title("How records are read")
-	s.given(a.Encoding.Settings(), "")
-	s.add("MAP", a.Map, "public: it must be chosen without looking at private records")
-	s.title("What is learned")
-	a.learned(s)
-	s.given(more, "follows from the noise, not from data")
-	a.promised(s)
-	s.title("Where it runs")
-	s.add("STATE_DIR", a.State, "")
-	s.add("MASTER_KEY_FILE", a.Key, "keep a copy: without it the deployment cannot go on")
-	return *s
+// Column returns the column of an experiment's arms.
+func (a Answers) Column() string {
+	column, _, _ := strings.Cut(a.Cells, "=")
+	return column
 }
 
-// learned adds the settings of the operator.
-func (a Answers) learned(s *sheet) {
-	switch a.Want {
-	case Classes:
-		s.add("OPERATOR", "coco", "a model that learns at every step")
-		s.add("UPDATE", "projection", "")
-		s.add("LOSS", "logistic", "log-odds of a label of two classes")
-		s.add("SET", "l2-ball", "")
-		s.add("RADIUS", "5", "longest vector of weights")
-		s.add("CLIP", "1", "longest gradient that counts; named features have norm 1")
-	case Value:
-		s.add("OPERATOR", "ridge", "regression weights, each with the deviation of its noise")
-		s.add("UPDATE", "moments", "")
-		s.add("LABEL_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
-	case Statistics:
-		s.add("OPERATOR", "aggregate", "numbers by cell, each with an interval")
-		if a.Cells != "" {
-			s.add("CELLS", a.Cells, "public: columns and their places")
-		}
-		statistics := "count"
-		if a.Value.Name != "" {
-			s.add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
-				"public: confirmed by you; values beyond are clamped to it")
-			statistics += ",sum,mean"
-		}
-		s.add("STATISTICS", cmp.Or(a.Statistics, statistics), "")
-		s.add("INCREMENTS", "true", "so that `oriel numbers --every 1h` has numbers by the hour; no matter of privacy")
-	case Experiment:
-		s.add("OPERATOR", "aggregate", "an A/B test that may be looked at, and stopped, at any time")
-		s.add("CELLS", a.Cells, "public: the arms, the control first")
-		s.add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
-			"public: confirmed by you; the outcome is clamped to it")
-		s.add("STATISTICS", "count,mean", "")
-		column, _, _ := strings.Cut(a.Cells, "=")
-		s.add("ARMS", column, "")
-		s.add("ALWAYS_VALID", "0.05", "the probability that the bands of effects fail, at any look")
-		s.add("PROPENSITIES", a.Drawn.Propensities, "the probabilities with which arms are drawn; without them no effect can be shown to have a cause")
-		s.add("UNITS", "single", "confirmed by you: each unit, such as a visitor, sends one event")
-		s.add("NEAR", number(a.Drawn.Near), "your guess of the mean outcome, from public or older data")
-		s.add("TARGET", strconv.FormatUint(a.Drawn.Target, 10), "events after which the effect that you want is found with probability 0.8")
-	case Choice:
-		s.add("OPERATOR", "arms", "decisions are plays; an event under the key of a play gives its cost")
-		s.add("ARMS", a.Arms, "")
-		s.add("LOSS_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
-		s.add("BATCH", "128", "answers until the next arm is chosen")
-		s.add("PLAYS", "256", "that go out at a time")
-		s.add("DELAY", "4", "steps that an answer may be late")
-	}
-	if a.Want == Classes || a.Want == Value {
-		s.add("DIMENSION", strconv.Itoa(a.dimension()), "coordinates that names and texts of features are hashed to")
-		if len(a.Ranges) > 0 {
-			s.add("FEATURES_RANGE", Ranges(a.Ranges), "public: confirmed by you")
-		}
-	}
-	if a.Every > 0 {
-		s.add("EMIT_EVERY", strconv.FormatUint(a.Every, 10), "steps from decision to decision, as `oriel plan` advises; no matter of privacy")
-	}
-}
+// Laplace and Gaussian are the mechanisms of numbers by the clock.
+const (
+	Laplace  = "once-laplace"
+	Gaussian = "once-gaussian"
+)
 
-// promised adds the settings of privacy.
-func (a Answers) promised(s *sheet) {
-	s.title("Promise: exchanging any one event changes everything published by (ε, δ) at most, for ever")
-	if a.Want == Choice {
-		s.add("MECHANISM", "once-gamma", "")
-		s.add("WINDOW", "lifetime", "each event counts in one release")
-	} else {
-		s.add("MECHANISM", "blt", "")
-		s.add("WINDOW", "lifetime", "each event is protected for ever, because sums forget")
-		if a.batch() > 1 {
-			s.add("BATCH", strconv.FormatUint(a.batch(), 10), "events a step")
-		}
-		memory := "steps: how long ago is worth learning from"
-		if a.Want == Experiment {
-			memory = "steps; an experiment counts all of its events, however old"
-		}
-		s.add("MEMORY", strconv.FormatUint(a.memory(), 10), memory)
-		s.add("DELTA", a.delta(), "well below 1/(events of the memory)")
+// sheet is the text of a file of settings.
+//
+//go:embed settings.tmpl
+var sheet string
+
+// File returns the settings as the text of a file for --env-file. quoted quotes a value for this file. more has
+// additional settings of a model, NAME=value.
+func (a Answers) File(quoted func(string) string, more ...string) []byte {
+	set := func(name, value string) string { return "ORIEL_" + name + "=" + quoted(value) }
+	functions := template.FuncMap{
+		"set":    set,
+		"setf":   func(name, format string, values ...any) string { return set(name, fmt.Sprintf(format, values...)) },
+		"ranges": Ranges,
+		"line": func(line string) string {
+			name, value, _ := strings.Cut(line, "=")
+			return name + "=" + quoted(value)
+		},
 	}
-	s.add("EPSILON", number(a.Epsilon), "")
+	var text bytes.Buffer
+	err := template.Must(template.New("settings").Funcs(functions).Parse(sheet)).Execute(&text, struct {
+		Answers
+		More []string
+	}{a, more})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: the template of settings: %v", err))
+	}
+	return text.Bytes()
 }
 
 // Environ returns the settings as the environment of a process.
 func (a Answers) Environ(more ...string) (environ []string) {
-	for _, line := range a.lines(more) {
-		if line.Name != "" {
-			environ = append(environ, line.Name+"="+line.Value)
+	for line := range strings.Lines(string(a.File(strconv.Quote, more...))) {
+		name, value, isSetting := strings.Cut(strings.TrimSpace(line), "=")
+		if text, err := strconv.Unquote(value); isSetting && err == nil {
+			environ = append(environ, name+"="+text)
 		}
 	}
 	return environ
 }
 
-// File returns the settings as the text of a file for --env-file. quoted quotes a value for this file.
-func (a Answers) File(quoted func(string) string, more ...string) []byte {
-	text := "# Made by `oriel init`. Settings decide the promise. Settings of reading, learning and privacy must not change once\n" +
-		"# `oriel run` has opened a stream; until then, run `oriel topics` after each change. `oriel --env-file FILE config` shows all,\n" +
-		"# and checks them.\n"
-	for _, line := range a.lines(more) {
-		switch {
-		case line.Name == "":
-			text += "\n# " + line.Comment + "\n"
-			continue
-		case line.Comment != "":
-			text += "# " + line.Comment + "\n"
-		}
-		text += line.Name + "=" + quoted(line.Value) + "\n"
-	}
-	return []byte(text)
-}
-
 // Document returns the mapping that follows from the answers. where is the filter that selects the records that are
 // events; label is the predicted member.
 func (a Answers) Document(where, label string) []byte {
-	if a.Want == Statistics || a.Want == Choice || a.Want == Experiment {
-		return Document(where, "", nil, a.Items)
+	if a.Want == Classes || a.Want == Value {
+		return Document(where, label, a.Items, nil)
 	}
-	return Document(where, label, a.Items, nil)
+	return Document(where, "", nil, a.Items)
 }
 
 // Confirmed returns the items that may be used: numbers with a public range, and all items that are not numbers.
@@ -275,7 +187,7 @@ func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
 
 // NewKey draws a master key, in the format of ORIEL_MASTER_KEY_FILE.
 func NewKey() []byte {
-	secret := state.NewSecret()
+	secret := keys.NewSecret()
 	return append(hex.AppendEncode(nil, secret[:]), '\n')
 }
 

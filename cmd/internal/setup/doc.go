@@ -1,10 +1,8 @@
 // Package setup proposes a deployment for an existing topic. `oriel map` and `oriel init` are built from it.
 //
-//	Sample    records of a file or of a topic, and how many arrive in a second
-//	Encoding  how records are encoded: detected from a sample (Sniff), or given by the user
+//	Request   which records form the sample (package sample), and to what use they are put
 //	Columns   the places of values in records, and the kinds of these values
 //	Propose   a mapping of columns: features, components of times, ranges of numbers; it omits identifiers
-//	Asker     questions, each of which has a flag
 //	Answers   the user's answers; File writes them as a commented file of settings
 //
 // A mapping and its ranges are public settings and must be chosen without looking at private data. A proposal is made

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"oriel/cmd/internal/recordschema"
+	"oriel/cmd/internal/setup/sample"
 	"oriel/schemas/text"
 )
 
@@ -84,12 +85,12 @@ func TestEachFormHasItsSentence(t *testing.T) {
 	file("UTF-32", utf32Of(line, true), "UTF-32", "iconv -f UTF-32")
 	file("UTF-32 without a mark", utf32Of(line, false), "UTF-32", "iconv -f UTF-32")
 	file("empty", " \n", "it is empty")
-	file("other", "\x02secret\n", ErrNoSchema.Error())
-	file("no sequence", "\x1esecret secret {}\n", ErrNoSchema.Error())
+	file("other", "\x02secret\n", sample.ErrNoSchema.Error())
+	file("no sequence", "\x1esecret secret {}\n", sample.ErrNoSchema.Error())
 
 	topic := func(what, record string, want ...string) {
 		t.Helper()
-		_, err := Encoding{}.Sniff([][]byte{[]byte(record), []byte(record), []byte(secretRecord)})
+		_, err := sample.Encoding{}.Sniff([][]byte{[]byte(record), []byte(record), []byte(secretRecord)})
 		for _, text := range want {
 			if err == nil || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s in a topic: %v, want %s", what, err, text)
@@ -105,11 +106,11 @@ func TestEachFormHasItsSentence(t *testing.T) {
 	topic("sequence", "\x1e"+secretRecord, "JSON text sequences (RFC 7464)", "must leave it out")
 	topic("data as a text", cloudFront+string(quoted)+"}", "CloudEvents, and the data", "producer must put")
 
-	if got, err := (Encoding{}).Sniff([][]byte{spread, spread}); err != nil || got.Format != recordschema.JSON {
+	if got, err := (sample.Encoding{}).Sniff([][]byte{spread, spread}); err != nil || got.Format != recordschema.JSON {
 		t.Errorf("a record over several lines in a topic: %v", err) // it is one record
 	}
 	for _, good := range []string{line, line + "\n" + line, secretRecord, " " + line, cloudFront + secretRecord + "}\n"} {
-		if form := FormOfFile([]byte(good)); form != "" {
+		if form := sample.FormOfFile([]byte(good)); form != "" {
 			t.Errorf("%s: %s", good, form)
 		}
 	}
@@ -118,9 +119,9 @@ func TestEachFormHasItsSentence(t *testing.T) {
 // TestUnreadRecordsAreNamed checks that a sample in which some records cannot be read names the first, with the place.
 func TestUnreadRecordsAreNamed(t *testing.T) {
 	records := [][]byte{[]byte(secretRecord), []byte(`{"country":"secret"`), []byte(`{"price":1} 2`)}
-	_, read, err := Encoding{Format: recordschema.JSON}.Columns(records)
+	_, read, err := Columns(sample.Encoding{Format: recordschema.JSON}, records)
 	want := "record 2: json_syntax: " + text.JSONSyntax.Rule() + "; it ends too early, after byte 19"
-	if err != nil || read.readable != 1 || read.fault != want {
+	if err != nil || read.Readable != 1 || read.Fault != want {
 		t.Errorf("%+v, %v, want %s", read, err, want)
 	}
 }

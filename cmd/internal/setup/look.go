@@ -9,6 +9,7 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/setup/sample"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/schemas/event"
@@ -20,25 +21,24 @@ type Request struct {
 	Files    []string // files of records
 	Topic    string   // topic whose newest records form the sample if there are no files
 	Records  int      // largest number of records of the topic, or of each file
-	Encoding Encoding
+	Encoding sample.Encoding
 	Registry string // URL of the schema registry; empty: none
 	Subject  string // subject in the registry; empty: the subject of the topic's values
 	Where    string // condition that selects the records that are events
 	Label    string // member that is predicted
-	Want     string // use of the topic: Classes, Value, Statistics, Choice or Experiment
+	Want     string // use of the topic: Numbers, Classes, Value, Choice or Experiment
 	First    int    // number of decoded events to show
 }
 
 // Look is a sample with its encoding and columns.
 type Look struct {
-	Sample
-	Encoding Encoding // encoding of the records
+	sample.Sample
+	Encoding sample.Encoding // encoding of the records
 	Columns  []Column
-	Readable int      // number of readable records
-	Inner    Encoding // encoding of the records inside the outer framing
+	Inner    sample.Encoding // encoding of the records inside the outer framing
 
 	inside [][]byte // the records without the outer framing
-	fault  string   // first record that cannot be read, and why; empty: none
+	read   sample.Reading
 }
 
 // Look reads the sample and finds its encoding and columns. environ must have the settings of the registry. withClient
@@ -57,7 +57,7 @@ func (r Request) Look(
 		err = withClient(func(client *kafka.Client) error {
 			topic, err := topics.Find(ctx, client, r.Topic)
 			if err == nil {
-				l.Sample, err = ReadTopic(ctx, client, topic, r.Records)
+				l.Sample, err = sample.ReadTopic(ctx, client, topic, r.Records)
 			}
 			return err
 		})
@@ -81,13 +81,12 @@ func (r Request) Look(
 		return nil, err
 	}
 	l.Inner, l.inside = l.Encoding.Inside(l.Records)
-	var read reading
-	if l.Columns, read, err = l.Inner.Columns(l.inside); err != nil {
+	if l.Columns, l.read, err = Columns(l.Inner, l.inside); err != nil {
 		return nil, err
 	}
-	l.Readable, l.fault = read.readable, read.fault
-	if l.Readable == 0 {
-		return nil, fmt.Errorf("none of %d records can be read as %s; the first, %s", len(l.Records), l.Encoding, l.fault)
+	if l.read.Readable == 0 {
+		return nil, fmt.Errorf("none of %d records can be read as %s; the first, %s", len(l.Records), l.Encoding,
+			l.read.Fault)
 	}
 	return l, nil
 }
@@ -96,7 +95,7 @@ func (r Request) Look(
 func IsOfRegistry(line string) bool { return strings.HasPrefix(line, "ORIEL_SCHEMA_REGISTRY_") }
 
 // encoded returns the encoding of the records, from the request and the registry.
-func (r Request) encoded(ctx context.Context, environ []string, records [][]byte) (Encoding, error) {
+func (r Request) encoded(ctx context.Context, environ []string, records [][]byte) (sample.Encoding, error) {
 	encoding := r.Encoding
 	if r.Registry != "" {
 		lines := []string{"ORIEL_SCHEMA_REGISTRY=" + r.Registry}
@@ -124,7 +123,7 @@ func (r Request) encoded(ctx context.Context, environ []string, records [][]byte
 		}
 	}
 	encoding, err := encoding.Sniff(records)
-	if errors.Is(err, ErrNoSchema) {
+	if errors.Is(err, sample.ErrNoSchema) {
 		return encoding, exit.WrongUse("%w: --schema-file names it, or --registry the schema registry that has it", err)
 	}
 	return encoding, err
@@ -156,23 +155,21 @@ func (l *Look) Report(w io.Writer, p Proposal) {
 
 // ReportRead says how many records can be read, and why the first of the others cannot.
 func (l *Look) ReportRead(w io.Writer) {
-	fmt.Fprintf(w, "%d of %d records are %s\n", l.Readable, len(l.Records), l.Encoding)
-	if l.fault != "" {
-		fmt.Fprintf(w, "the first that is not: %s\n", l.fault)
+	fmt.Fprintf(w, "%d of %d records are %s\n", l.read.Readable, len(l.Records), l.Encoding)
+	if l.read.Fault != "" {
+		fmt.Fprintf(w, "the first that is not: %s\n", l.read.Fault)
 	}
 }
 
 // ReportMixed lists the columns whose values are not alike.
-func (p Proposal) ReportMixed(w io.Writer) {
-	if len(p.Mixed) > 0 {
-		fmt.Fprintf(w, "\nlook at these:\n  %s\n", strings.Join(p.Mixed, "\n  "))
-	}
-}
+func (p Proposal) ReportMixed(w io.Writer) { report(w, "look at these", p.Mixed) }
 
 // ReportLeft lists the omitted columns, with the reasons.
-func (p Proposal) ReportLeft(w io.Writer) {
-	if len(p.Left) > 0 {
-		fmt.Fprintf(w, "\nleft out:\n  %s\n", strings.Join(p.Left, "\n  "))
+func (p Proposal) ReportLeft(w io.Writer) { report(w, "left out", p.Left) }
+
+func report(w io.Writer, title string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(w, "\n%s:\n  %s\n", title, strings.Join(lines, "\n  "))
 	}
 }
 

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bufio"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/recordschema"
+	"oriel/cmd/internal/setup/sample"
 	_ "oriel/mechanisms/mechtest/tiertest" // sets up the test process
 	"oriel/schemas/mapping"
 )
@@ -22,9 +22,9 @@ func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
 	for i := range n {
 		records = append(records, []byte(line(i)))
 	}
-	columns, read, err := Encoding{Format: recordschema.JSON}.Columns(records)
-	if err != nil || read.readable != n {
-		t.Fatalf("%d of %d, %v", read.readable, n, err)
+	columns, read, err := Columns(sample.Encoding{Format: recordschema.JSON}, records)
+	if err != nil || read.Readable != n {
+		t.Fatalf("%d of %d, %v", read.Readable, n, err)
 	}
 	return columns
 }
@@ -227,53 +227,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAsker checks that a person is asked again after a refused answer. Without a person, --yes must accept proposals
-// but confirm nothing.
-func TestAsker(t *testing.T) {
-	positive := func(text string) error {
-		if text == "bad" {
-			return fmt.Errorf("is bad")
-		}
-		return nil
-	}
-	var out strings.Builder
-	a := &Asker{In: bufio.NewReader(strings.NewReader("bad\n\n\nyes\n")), Out: &out, Asks: true}
-	if got, err := a.Ask(Question{Flag: "a", Proposal: "p", Check: positive}); got != "p" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	q := Question{Flag: "b", Proposal: "p", Confirm: true, Check: positive, Expected: "yes or no"}
-	if got, err := a.Ask(q); got != "yes" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	if want := "This question has no default, so please answer: yes or no\n> "; strings.Count(out.String(), want) != 1 {
-		t.Errorf("%s\nlacks %s", out.String(), want)
-	}
-	if _, err := a.Ask(Question{Flag: "c"}); err == nil {
-		t.Error("an answer after the end")
-	}
-	if _, err := a.Ask(Question{Flag: "d", Given: "bad", Check: positive}); err == nil || err.Error() != "--d: is bad" {
-		t.Error(err)
-	}
-	for _, takes := range []bool{false, true} {
-		var shown strings.Builder
-		a := &Asker{Takes: takes, Out: &shown}
-		for _, q := range []Question{
-			{Flag: "a", Proposal: "p"}, {Flag: "b", Text: "0:1?", Proposal: "p", Confirm: true}, {Flag: "c", Text: "which?"},
-		} {
-			if _, err := a.Ask(q); err != nil {
-				t.Error(err)
-			}
-		}
-		want := map[bool]string{false: "--a, --b, --c", true: "--b, --c"}[takes]
-		if err := a.Missing(); err == nil || !strings.HasPrefix(err.Error(), want+": missing") {
-			t.Error(err)
-		}
-		if shown.String() != "\n--b: 0:1?\n" { // only the question that needs confirmation is asked
-			t.Errorf("%q", shown.String())
-		}
-	}
-}
-
 // TestWhatASampleShows checks which settings a sample determines, for example its framing, and that errors name the
 // facts that the user must add.
 func TestWhatASampleShows(t *testing.T) {
@@ -285,33 +238,33 @@ func TestWhatASampleShows(t *testing.T) {
 	}
 	record := "\x00\x00\x00\x00\x00\x00\x29\x40" + "\x02r" + "\x80\x80\xa8\xc1\xcc\x67" + "\x00"
 	for _, c := range []struct {
-		told    Encoding
+		told    sample.Encoding
 		records []string
 		want    string // expected settings and columns, or expected error
 	}{
-		{Encoding{}, []string{`{"a":1}`}, "/a"},
-		{Encoding{}, []string{"\x00\x00\x00\x00\x07{\"a\":1}"}, "ORIEL_FRAMING=confluent /a"},
-		{Encoding{}, []string{`{"specversion":"1.0","data":{"a":{"b":1}}}`, `{}`, `{"specversion":"1.0","data":{}}`}, "ORIEL_FRAMING=cloudevents /a/b"},
-		{Encoding{}, []string{"\x00\x00\x00\x00\x07\x02"}, "nothing names their schema"},
-		{Encoding{}, []string{"\x08\x02"}, "nothing names their schema"},
-		{Encoding{}, nil, "no record"},
+		{sample.Encoding{}, []string{`{"a":1}`}, "/a"},
+		{sample.Encoding{}, []string{"\x00\x00\x00\x00\x07{\"a\":1}"}, "ORIEL_FRAMING=confluent /a"},
+		{sample.Encoding{}, []string{`{"specversion":"1.0","data":{"a":{"b":1}}}`, `{}`, `{"specversion":"1.0","data":{}}`}, "ORIEL_FRAMING=cloudevents /a/b"},
+		{sample.Encoding{}, []string{"\x00\x00\x00\x00\x07\x02"}, "nothing names their schema"},
+		{sample.Encoding{}, []string{"\x08\x02"}, "nothing names their schema"},
+		{sample.Encoding{}, nil, "no record"},
 		{
-			Encoding{SchemaFile: avsc},
+			sample.Encoding{SchemaFile: avsc},
 			[]string{record},
 			"ORIEL_FORMAT=avro ORIEL_SCHEMA_FILE=" + avsc + " /total /at /tags /raw",
 		},
 		{
-			Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
+			sample.Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
 			[]string{"\x00\x00\x00\x00\x09" + record},
 			"ORIEL_FORMAT=avro ORIEL_FRAMING=confluent ORIEL_SCHEMA_FILE=" + avsc + " ORIEL_SCHEMA_IDS=9 /total /at /tags /raw",
 		},
 		{
-			Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
+			sample.Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
 			[]string{"\x00\x00\x00\x00\x09" + record, "\x00\x00\x00\x00\x08" + record},
 			"records name 2 schemas, ids 8, 9",
 		},
-		{Encoding{SchemaFile: "none.avsc"}, []string{record}, "no such file"},
-		{Encoding{Format: "xml"}, []string{`{}`}, `format "xml": not one of`},
+		{sample.Encoding{SchemaFile: "none.avsc"}, []string{record}, "no such file"},
+		{sample.Encoding{Format: "xml"}, []string{`{}`}, `format "xml": not one of`},
 	} {
 		var records [][]byte
 		for _, text := range c.records {
@@ -322,7 +275,7 @@ func TestWhatASampleShows(t *testing.T) {
 		if err == nil {
 			var columns []Column
 			inner, inside := got.Inside(records)
-			columns, _, err = inner.Columns(inside)
+			columns, _, err = Columns(inner, inside)
 			for _, column := range columns {
 				text = strings.TrimSpace(text + " " + column.Path.String())
 			}
@@ -362,10 +315,10 @@ func TestColumnsOfAllRecordsOfAUnion(t *testing.T) {
 		t.Fatal(err)
 	}
 	const amount = "\x00\x00\x00\x00\x00\x00\xf0\x3f"
-	columns, saw, err := Encoding{Format: recordschema.Avro, SchemaFile: file}.Columns([][]byte{
+	columns, saw, err := Columns(sample.Encoding{Format: recordschema.Avro, SchemaFile: file}, [][]byte{
 		[]byte("\x00" + amount + "\x06web"), []byte("\x02" + amount + "\x08late" + "\x04" + amount + "\x06\x00"),
 	})
-	if err != nil || saw.readable != 2 {
+	if err != nil || saw.Readable != 2 {
 		t.Fatal(saw, err)
 	}
 	var got []string
@@ -388,7 +341,7 @@ func TestMapsAndBytesAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := []byte("\x02\x02a\x02x\x00\x00")
-	columns, _, err := Encoding{Format: recordschema.Avro, SchemaFile: avsc}.Columns([][]byte{record})
+	columns, _, err := Columns(sample.Encoding{Format: recordschema.Avro, SchemaFile: avsc}, [][]byte{record})
 	left := Propose(columns, nil).Left
 	if err != nil || len(left) != 2 || !strings.HasPrefix(left[0], "/by: a map, or bytes") {
 		t.Errorf("left out: %q, %v", left, err)

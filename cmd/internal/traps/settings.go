@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"oriel/cmd/internal/audit/overpaid"
+	"oriel/cmd/internal/audit/subject"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/schemas/event"
@@ -23,8 +25,19 @@ func Warn(w io.Writer, warnings ...[]string) {
 	}
 }
 
-// Settings warns about settings that were loaded with all groups that an operator needs.
-func Settings(s settings.Settings) (warnings []string) {
+// Settings warns about settings that were loaded with all groups that an operator needs. It gives each warning once.
+func Settings(all ...settings.Settings) (warnings []string) {
+	for _, s := range all {
+		for _, text := range ofSettings(s) {
+			if !slices.Contains(warnings, text) {
+				warnings = append(warnings, text)
+			}
+		}
+	}
+	return warnings
+}
+
+func ofSettings(s settings.Settings) (warnings []string) {
 	if s.Epsilon > mostEpsilon {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of anything published by a "+
 			"factor of e^%g, which hides nothing. Values from 0.1 to 10 are usual", s.Epsilon, mostEpsilon, s.Epsilon))
@@ -71,4 +84,29 @@ func Unseen(s settings.Settings) (warnings []string) {
 	}
 	return []string{"ORIEL_FEATURES_RANGE is not set. A named feature that is a large number, such as \"amount\":1400, then drowns all " +
 		"others: if events have such features, give each a public range, for example ORIEL_FEATURES_RANGE=amount:0:5000"}
+}
+
+// Overpaid warns about components whose noise is calibrated to more than an event can change. It calibrates the
+// mechanism, which takes some milliseconds.
+func Overpaid(s settings.Settings) (warnings []string) {
+	learner := s.Learner()
+	for _, m := range overpaid.Components(learner.Mechanism(), learner.Operator()) {
+		warnings = append(warnings, overpaidWarning(s.Operator, m))
+	}
+	return warnings
+}
+
+// overpaidWarning returns the warning about a component: the sensitivity that its noise covers, the sensitivity that
+// would suffice, and advice.
+func overpaidWarning(operator string, m subject.Move) string {
+	component, excess := "its contributions", "Nothing moves it, so it needs none"
+	if m.Name != "" {
+		component = "its component " + m.Name
+	}
+	if m.Distance > 0 {
+		excess = fmt.Sprintf("The noise is %.3g times as large as it needs to be", m.Sensitivity/m.Distance)
+	}
+	return fmt.Sprintf("ORIEL_OPERATOR=%s pays for more than an exchange of one event can move. The noise of %s is for a sensitivity of "+
+		"%.4g, and the largest move found is %.4g. %s. Give the component a smaller bound, a quantiser that claims the true "+
+		"distances, or a public centre", operator, component, m.Sensitivity, m.Distance, excess)
 }

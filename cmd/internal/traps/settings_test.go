@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/auditor"
+	"oriel/cmd/internal/audit/subject"
 	"oriel/cmd/internal/settings"
 )
 
@@ -61,19 +61,19 @@ func TestSettingsThatAreTraps(t *testing.T) {
 // TestOverpaidWarns checks that the warning states the component, its calibrated sensitivity, the sensitivity
 // found, their ratio, and advice.
 func TestOverpaidWarns(t *testing.T) {
-	f := func(m auditor.Move, want ...string) {
+	f := func(m subject.Move, want ...string) {
 		t.Helper()
-		got := overpaid("toy", m)
+		got := overpaidWarning("toy", m)
 		for _, text := range want {
 			if !strings.Contains(got, text) {
 				t.Errorf("%+v: %q lacks %q", m, got, text)
 			}
 		}
 	}
-	f(auditor.Move{Name: "sums", Distance: 1.25, Sensitivity: 2.5}, "ORIEL_OPERATOR=toy pays for more",
+	f(subject.Move{Name: "sums", Distance: 1.25, Sensitivity: 2.5}, "ORIEL_OPERATOR=toy pays for more",
 		"of its component sums is for a sensitivity of 2.5, and the largest move found is 1.25.",
 		" The noise is 2 times as large as it needs to be. Give the component a smaller bound")
-	f(auditor.Move{Sensitivity: 2}, "The noise of its contributions is",
+	f(subject.Move{Sensitivity: 2}, "The noise of its contributions is",
 		"move found is 0. Nothing moves it, so it needs none.")
 	s, err := settings.Load(usual(), settings.Events, settings.Operator)
 	if err != nil {

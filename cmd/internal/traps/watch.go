@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/plan/decisions"
 	"oriel/schemas/event"
 	"oriel/schemas/text"
 )
@@ -143,7 +143,8 @@ const fewestConstants = 20
 
 // isConstant reports whether a feature is a constant like the one that `oriel plan` advises. A constant has no range.
 func (f *feature) isConstant(name string) bool {
-	return !f.varies && math.Abs(f.first) <= plan.Constant && (name == plan.ConstantName || f.seen >= fewestConstants)
+	return !f.varies && math.Abs(f.first) <= decisions.Constant &&
+		(name == decisions.ConstantName || f.seen >= fewestConstants)
 }
 
 func (f *feature) isNumbers() bool { return f.texts > 0 && f.numbers == f.texts && f.codes < f.texts }

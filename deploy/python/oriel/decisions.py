@@ -26,7 +26,7 @@ def read(value: bytes) -> Decision:
         return from_protobuf(value[6:]) if value[5:6] == b"\0" else Avro(value[5:]).decision()
     if value[:1] == b"\n":
         return from_protobuf(value)
-    if value[:10] == bytes.fromhex("c3016fdc735d72d3d5d0"):
+    if value[:10] == bytes.fromhex("c301bb5cec5dc4a1d7c0"):
         return Avro(value[10:]).decision()
     raise ValueError("not a decision")
 
@@ -93,13 +93,16 @@ def from_protobuf(b: bytes) -> Decision:
             value = number(member, 2)
         elif 3 in member:
             value = doubles(first(fields(member[3][0]), 1, b""))
+        elif 5 in member:
+            value = [{"name": first(e, 1, b"").decode(), "count": first(e, 2, 0), "low": first(e, 3, 0),
+                      "high": first(e, 4, 0)} for e in map(fields, fields(member[5][0]).get(1, []))]
         else:
             value = member[4][0].decode()
         d[member[1][0].decode()] = value
     return d
 
 
-ADJACENCIES, UNITS = ["replace", "zero-out"], ["event", "user"]
+ADJACENCIES, UNITS = ["replace", "zero-out", "add-remove"], ["event", "user", "user-period"]
 
 
 class Avro:
@@ -134,12 +137,18 @@ class Avro:
     def sparse(self) -> Decision:
         return {"dimension": self.long(), "values": self.numbers(), "indices": self.array(lambda: self.array(self.long))}
 
+    def entry(self) -> Decision:
+        return {"name": self.text(), "count": self.long(), "low": self.long(), "high": self.long()}
+
+    def list(self) -> list[Decision]:
+        return self.array(self.entry)
+
     def decision(self) -> Decision:
         d = {"stream": self.text(), "incarnation": self.cut(16).hex(), "index": self.long(), "step": self.long(),
              "decision": (self.numbers, self.sparse)[self.long()](), "mechanism": self.text(), "window": self.long(),
              "batch": self.long(), "epsilon": self.double(), "delta": self.double(), "adjacency": ADJACENCIES[self.long()],
              "unit": UNITS[self.long()]}
-        d.update(self.array(lambda: (self.text(), (self.double, self.numbers, self.text)[self.long()]())))
+        d.update(self.array(lambda: (self.text(), (self.double, self.numbers, self.text, self.list)[self.long()]())))
         return d
 
 

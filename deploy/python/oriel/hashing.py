@@ -202,7 +202,7 @@ _INVERSE = [1.0 / math.factorial(n) for n in range(18)]
 
 
 def sin_cos_turn(t: Floats) -> tuple[Floats, Floats]:
-    """Gives sine and cosine of turns in [0, 1], each operation rounded as schemas/event/turn.go says."""
+    """Gives sine and cosine of turns in [0, 1], each operation rounded as schemas/event/ranges.go says."""
     if len(t) > CHUNK:
         sine, cosine = np.empty_like(t), np.empty_like(t)
         for i in range(0, len(t), CHUNK):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/blt"
 )
@@ -56,7 +57,8 @@ func TestFilterCarriesItsResponse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, states := definition.NewFilter(dyadics), make([]float64, 3)
+	f := definition.NoiseOf(mechanisms.Config{}, mechanisms.Calibration{Name: "blt", Filter: dyadics}, 0)
+	states := make([]float64, 3)
 	var drawn []float64
 	for step := range 200 {
 		want := 0.0

@@ -14,6 +14,7 @@ type Component struct {
 	From, To int
 	Grid     lattice.Grid
 	Scale    noise.Scale
+	Steps    []int64 // of coordinates, for discrete noise
 }
 
 // Components returns the components of the configuration under a calibration.
@@ -22,18 +23,30 @@ func Components(c mechanisms.Config, p mechanisms.Calibration) []Component {
 	at := 0
 	for i, component := range c.Contribution.Components {
 		of := p.Component(i)
-		components = append(components, Component{From: at, To: at + component.Size, Grid: of.Grid, Scale: of.Scale})
+		components = append(components, Component{
+			From: at, To: at + component.Size, Grid: of.Grid, Scale: of.Scale, Steps: component.Steps(of.Grid),
+		})
 		at += component.Size
 	}
 	return components
 }
 
-// PureSampler returns the sampler of a component's noise under a mechanism with pure ε.
-func (x Component) PureSampler(mechanism string) (noise.Sampler, error) {
-	if facts, _ := mechanisms.FactsOf(mechanism); facts.Law == mechanisms.Gamma {
+// Sampler returns the sampler of a component's noise under a mechanism, or nil if the mechanism releases no sums.
+func (x Component) Sampler(mechanism string) (noise.Sampler, error) {
+	facts, _ := mechanisms.FactsOf(mechanism)
+	switch facts.Law {
+	case mechanisms.Gaussian:
+		return noise.NewGaussian(x.Scale)
+	case mechanisms.Gamma:
 		return noise.NewGamma(x.Scale, x.To-x.From)
+	case mechanisms.Laplace:
+		if facts.Discrete() {
+			return noise.NewDiscreteLaplace(x.Scale, x.Steps)
+		}
+		return noise.NewLaplace(x.Scale)
+	case mechanisms.Gumbel:
 	}
-	return noise.NewLaplace(x.Scale)
+	return nil, nil
 }
 
 // Integers returns the size of one lattice unit at each coordinate, in loss units: √k·q.

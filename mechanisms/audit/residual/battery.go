@@ -36,11 +36,7 @@ func NewBattery(x *Noise) *Battery {
 	b.lags = distances(x.perStep, nearSteps, w-1, w, w+1)
 	b.spacings = distances(compared, nearCoordinates, append(x.starts(), compared/2)...)
 	b.bySteps, b.byDistance = make([]agreement, len(b.lags)), make([]agreement, len(b.spacings))
-	b.total = Run{
-		sum: make([]float64, x.perStep), square: make([]float64, x.perStep),
-		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
-		alongAt: make([]float64, x.n), weightAt: make([]float64, x.n),
-	}
+	b.total = *x.newRun()
 	return b
 }
 

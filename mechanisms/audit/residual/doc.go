@@ -14,6 +14,8 @@
 //	tree     in the first block release p contains one node that no earlier release contains: differences are single nodes.
 //	         Later there are two new nodes a step, and no release separates them: z is the innovation, what release t
 //	         adds to its best forecast from the releases before (Kalman 1960), over its standard deviation
+//	discrete Laplace
+//	         draws of any step, also one coarser than their scale: mapped to exact normals with a uniform number besides
 //	Laplace, Gamma
 //	         single nodes only, mapped to normals by their distribution functions (Rosenblatt 1952): of a Gamma vector
 //	         its norm, with the sign of the first entry, and each entry over the length of the entries before it
@@ -37,14 +39,16 @@
 //
 // Limits. The tests cannot show tails beyond the reach of the number of draws (Reach). They cannot show a dependence
 // between distant draws, or between coordinates beyond 1024, if the signs and sizes of the compared pairs remain fair
-// coins. They show nothing if the scale is below 2¹² lattice units (New refuses).
+// coins. They show nothing if the scale is below 2¹² lattice units (New refuses). Repeats of draws of coarse steps show
+// in signs and sizes alone.
 //
 // References: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis" (1952); Kalman, "A new approach
 // to linear filtering and prediction problems" (1960); Rosenblatt, "Remarks on a multivariate transformation" (1952).
 //
 //	noise, err := residual.New(config, calibration, steps)
 //	battery, observer := residual.NewBattery(noise), noise.Observe()
+//	observer.Start(run)
 //	observer.Release(stream.Sum(0), contributions) // after every step
-//	battery.Add(observer.Result(run))                              // after every run, in order
+//	battery.Add(observer.Result())                                 // after every run, in order
 //	tests := battery.Tests()
 package residual

@@ -32,11 +32,9 @@ type Noise struct {
 	least       float64   // smallest scale of the components, lattice units
 	retained    float64   // share of a release's noise that the next release keeps
 
+	of        definition.Noise
 	forecasts []forecast // for a tree: how each release depends on earlier ones
-	filter    *definition.Filter
-	decaying  *definition.Decaying // for a filter with memory; otherwise nil
-	forest    definition.Forest
-	normal    []func(x []float64) // by component: maps draws in units of θ to standard normals; nil for Gaussian noise
+	normal    []normals  // by component; nil for Gaussian noise
 }
 
 // After returns the same number of releases of a stream with a memory, which start after the given number of steps, for
@@ -66,31 +64,25 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 			return nil, fmt.Errorf("residual: noise of scale %.3g lattice units: below %d, where rounding is not small beside it", s, leastScale)
 		}
 		x.least = min(x.least, s)
+		if facts.Discrete() {
+			x.normal = append(x.normal, discreteNormals(component.Steps, s))
+			continue
+		}
 		switch facts.Law {
 		case mechanisms.Gaussian:
 		case mechanisms.Gamma:
 			x.normal = append(x.normal, gammaNormals(component.To-component.From))
 		case mechanisms.Laplace:
 			x.normal = append(x.normal, laplaceNormals)
-		case mechanisms.Gumbel: // an exponential mechanism draws elements; it has no definition here
+		case mechanisms.Gumbel:
+			return nil, errors.New("residual: draws of elements have no definition")
 		}
 	}
-	switch {
-	case facts.Structure == mechanisms.PerStep:
-	case p.Decays():
-		f := definition.NewDecaying(p.Decay)
-		x.decaying = &f
-	case facts.Structure == mechanisms.Filter:
-		f := definition.NewFilter(p.Filter)
-		x.filter = &f
-	case facts.Structure == mechanisms.Tree:
-		x.forest = definition.NewForest(c.Scope.Span(), steps)
-		x.forecasts = newForecasts(x.forest)
+	if x.of = definition.NoiseOf(c, p, steps); x.of.Forest != nil {
+		x.forecasts = newForecasts(*x.of.Forest)
 		if x.normal != nil {
 			x.perStep = int(min(c.Scope.Span(), uint64(steps)))
 		}
-	default:
-		return nil, errors.New("residual: a mechanism without definition")
 	}
 	return x, nil
 }
@@ -118,8 +110,46 @@ func ofTail(tail, sign float64) float64 {
 	return math.Copysign(distuv.UnitNormal.Quantile(max(tail, 1e-300)), sign)
 }
 
+// normals maps the draws of a component, in units of θ, to standard normals. u is independent of them.
+type normals func(x []float64, u *uniforms)
+
+// uniforms is a generator of uniform numbers in [0, 1): SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom
+// number generators, OOPSLA 2014). They are no noise, so they need no key.
+type uniforms uint64
+
+func (u *uniforms) next() float64 {
+	*u += 0x9e3779b97f4a7c15
+	z := uint64(*u)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return float64((z^z>>31)>>11) * 0x1p-53
+}
+
+// discreteNormals maps draws k·s, P(k) ∝ q^|k| with q = e^{−s}, entry by entry, where s is a step over the scale. With
+// a uniform U, T = P(N > k) + U·P(N = k) is uniform, because given N = k it is uniform from P(N > k) to P(N ≥ k). This
+// is the randomised transform (Ferguson, Mathematical Statistics, 1967, section 5.3). For k ≥ 0, T is
+// q^k·(q + U(1 − q))/(1 + q). A draw that is no multiple of its step gets the value absurd.
+func discreteNormals(steps []int64, scale float64) normals {
+	return func(x []float64, u *uniforms) {
+		for i, v := range x {
+			s := float64(steps[i%len(steps)]) / scale
+			k := math.Round(math.Abs(v) / s)
+			if !(math.Abs(math.Abs(v)/s-k) < 0.01) {
+				x[i] = absurd
+				continue
+			}
+			q, sign := math.Exp(-s), v
+			tail := math.Exp(-k*s) * (q - u.next()*math.Expm1(-s)) / (1 + q)
+			if k == 0 {
+				sign = 0.5 - tail
+			}
+			x[i] = ofTail(min(tail, 1-tail), sign)
+		}
+	}
+}
+
 // laplaceNormals maps draws of density e^{−|x|}/2 to normals, entry by entry.
-func laplaceNormals(x []float64) {
+func laplaceNormals(x []float64, _ *uniforms) {
 	for i, v := range x {
 		x[i] = ofTail(math.Exp(-math.Abs(v))/2, v)
 	}
@@ -128,8 +158,8 @@ func laplaceNormals(x []float64) {
 // gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals. The norm has the law Gamma(n), and the
 // direction is uniform and independent of it. So x_i over the length of x_1 … x_{i−1} has Student's law with i − 1
 // degrees of freedom, up to a factor √(i−1), and is independent of x_1 … x_{i−1}.
-func gammaNormals(n int) func(x []float64) {
-	return func(x []float64) {
+func gammaNormals(n int) normals {
+	return func(x []float64, _ *uniforms) {
 		length := x[0] * x[0] // the squared norm, summed below
 		for i := 1; i < n; i++ {
 			square := x[i] * x[i]

@@ -52,9 +52,10 @@ type Observer struct {
 	z         []float64
 	compared  []int // the coordinates that the reference model is compared on
 	run       *Run
+	number    uint64 // of the run
 }
 
-// Observe returns an observer that has seen no release yet.
+// Observe returns an observer before its first run, number 0.
 func (x *Noise) Observe() *Observer {
 	o := &Observer{noise: x, rebuild: x.Rebuilder(), z: make([]float64, x.n)}
 	for i := range x.n {
@@ -65,18 +66,23 @@ func (x *Noise) Observe() *Observer {
 	if x.perStep < x.steps {
 		o.reference = newSimulated(x)
 	}
-	o.start()
+	o.Start(0)
 	return o
 }
 
-func (o *Observer) start() {
-	x := o.noise
-	o.rebuild.Start()
-	o.run = &Run{
-		sum: make([]float64, x.perStep), square: make([]float64, x.perStep),
-		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
-		signs: newSignTest(len(o.compared), x.perStep), sizes: newSignTest(len(o.compared), x.perStep),
-		alongAt: make([]float64, x.n), weightAt: make([]float64, x.n),
+// Start begins a run. Its number seeds the draws of the reference model, and what z of discrete noise needs besides.
+func (o *Observer) Start(number uint64) {
+	o.number = number
+	o.rebuild.Start(number)
+	o.run = o.noise.newRun()
+	o.run.signs, o.run.sizes = newSignTest(len(o.compared), o.noise.perStep), newSignTest(len(o.compared), o.noise.perStep)
+}
+
+// newRun returns the statistics of no draws.
+func (x *Noise) newRun() *Run {
+	at := func(n int) []float64 { return make([]float64, n) }
+	return &Run{
+		sum: at(x.perStep), square: at(x.perStep), sumAt: at(x.n), squareAt: at(x.n), alongAt: at(x.n), weightAt: at(x.n),
 	}
 }
 
@@ -141,15 +147,12 @@ func (o *Observer) contribution(contribution []float64) {
 	}
 }
 
-// Result returns the finished run and makes the observer ready for the next one. number seeds the draws of the
-// reference model.
-func (o *Observer) Result(number uint64) *Run {
-	r := o.run
+// Result returns the finished run. Start begins the next one.
+func (o *Observer) Result() *Run {
 	if o.reference != nil {
-		r.laterOfRef = o.reference.play(number)
+		o.run.laterOfRef = o.reference.play(o.number)
 	}
-	o.start()
-	return r
+	return o.run
 }
 
 // quarter returns which quarter of the later releases holds release t, counted from 0.

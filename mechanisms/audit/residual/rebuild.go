@@ -14,6 +14,7 @@ type Rebuilder struct {
 	inverse noiseRebuilder
 	step    int
 	clean   []float64 // G_t, sums without noise, loss units
+	u       uniforms  // what discrete noise lacks to be normal
 }
 
 // noiseRebuilder predicts the noise of later releases from the releases so far, in units of σ.
@@ -27,25 +28,20 @@ type noiseRebuilder interface {
 // Rebuilder returns a rebuilder before the first release.
 func (x *Noise) Rebuilder() *Rebuilder {
 	r := &Rebuilder{noise: x, clean: make([]float64, x.n)}
-	switch {
-	case x.decaying != nil:
-		f := &filteredRebuilder{filter: &x.decaying.Filter, states: vectors(len(x.decaying.Poles), x.n)}
-		r.inverse = &decayingRebuilder{
-			filteredRebuilder: f, decaying: x.decaying, first: x.before, before: make([]float64, x.n),
-		}
-	case x.filter != nil:
-		r.inverse = &filteredRebuilder{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
-	case x.forecasts != nil:
+	if x.forecasts != nil {
 		r.inverse = &treeRebuilder{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
-	default:
-		r.inverse = whiteRebuilder{}
+	} else {
+		r.inverse = &recursiveRebuilder{
+			Noise: x.of, first: x.before, states: vectors(len(x.of.Poles), x.n), before: make([]float64, x.n),
+		}
 	}
-	r.Start()
+	r.Start(0)
 	return r
 }
 
-// Start begins a new run.
-func (r *Rebuilder) Start() {
+// Start begins a new run. Its number seeds what z of discrete noise needs besides.
+func (r *Rebuilder) Start(run uint64) {
+	r.u = uniforms(run << 40) // runs have fewer draws
 	r.step = 0
 	clear(r.clean)
 	r.inverse.start()
@@ -68,7 +64,7 @@ func (r *Rebuilder) Next(dst, release, contribution []float64) {
 	spread := r.inverse.next(dst)
 	if r.step < x.perStep && x.normal != nil {
 		for i, component := range x.components {
-			x.normal[i](dst[component.From:component.To])
+			x.normal[i](dst[component.From:component.To], &r.u)
 		}
 	} else if spread != 1 {
 		for i := range dst {
@@ -83,66 +79,47 @@ func (r *Rebuilder) Next(dst, release, contribution []float64) {
 	r.step++
 }
 
-// whiteRebuilder is for releases that have no noise in common.
-type whiteRebuilder struct{}
-
-func (whiteRebuilder) start() {}
-
-func (whiteRebuilder) next([]float64) float64 { return 1 }
-
-// filteredRebuilder inverts the convolution with b.
-type filteredRebuilder struct {
-	filter *definition.Filter
-	states [][]float64 // filter state, by pole and coordinate
+// recursiveRebuilder inverts the decaying sum, and the convolution with e between resets.
+type recursiveRebuilder struct {
+	definition.Noise
+	first, step uint64      // number of steps before the first release, and before the next one
+	states      [][]float64 // filter state, by pole and coordinate
+	before      []float64   // noise of the previous release
 }
 
-func (f *filteredRebuilder) start() {
+func (f *recursiveRebuilder) start() {
+	f.step = f.first
+	clear(f.before)
+	f.reset()
+}
+
+func (f *recursiveRebuilder) reset() {
 	for _, s := range f.states {
 		clear(s)
 	}
 }
 
-func (f *filteredRebuilder) next(rest []float64) float64 {
-	for k, states := range f.states {
-		residue := f.filter.Residues[k]
-		for i, s := range states {
-			rest[i] -= residue * s
+func (f *recursiveRebuilder) next(rest []float64) float64 {
+	if f.Decay > 0 {
+		for i, x := range rest {
+			rest[i] = x - f.Decay*f.before[i]
+			f.before[i] = x
 		}
 	}
 	for k, states := range f.states {
-		pole := f.filter.Poles[k]
 		for i, s := range states {
-			states[i] = pole*s + rest[i]
+			rest[i] -= f.Residues[k] * s
 		}
+	}
+	for k, states := range f.states {
+		for i, s := range states {
+			states[i] = f.Poles[k]*s + rest[i]
+		}
+	}
+	if f.step++; f.step%f.Period == 0 {
+		f.reset()
 	}
 	return 1
-}
-
-// decayingRebuilder inverts the decaying sum, and the convolution with e between resets.
-type decayingRebuilder struct {
-	*filteredRebuilder
-	decaying *definition.Decaying
-	first    uint64 // number of steps before the first release
-	step     uint64
-	before   []float64 // noise of the previous release
-}
-
-func (f *decayingRebuilder) start() {
-	f.step = f.first
-	clear(f.before)
-	f.filteredRebuilder.start()
-}
-
-func (f *decayingRebuilder) next(rest []float64) float64 {
-	for i, x := range rest {
-		rest[i] = x - f.decaying.Decay*f.before[i]
-		f.before[i] = x
-	}
-	spread := f.filteredRebuilder.next(rest)
-	if f.step++; f.step%f.decaying.Period == 0 {
-		f.filteredRebuilder.start()
-	}
-	return spread
 }
 
 func vectors(count, n int) [][]float64 {

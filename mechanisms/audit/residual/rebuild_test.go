@@ -40,6 +40,7 @@ func TestDrawsAreRebuilt(t *testing.T) {
 		z, contribution := make([]float64, 3), []float64{0.5, -0.5, 0.25}
 		for step := range 64 {
 			stream.Add(noise.Identity{Offset: int64(step)}, contribution)
+			stream.Close()
 			rebuild.Next(z, stream.Sum(0), contribution)
 			for i, n := range keeps.drawn[step] {
 				if off := z[i]*p.Scale.Float64() - float64(n); math.Abs(off) > 4 {
@@ -86,7 +87,7 @@ func TestForecastsAreThoseOfTheCovariance(t *testing.T) {
 		}
 		rebuild, z := newNoise(t, c, p, steps).Rebuilder(), make([]float64, 1)
 		for _, again := range []string{"", ", again"} {
-			rebuild.Start()
+			rebuild.Start(0)
 			for s := range steps {
 				rebuild.Next(z, []float64{releases.AtVec(s) * unit}, []float64{0})
 				if math.Abs(z[0]-want.AtVec(s)) > 1e-9 {
@@ -124,7 +125,7 @@ func TestReleasesThatAreNotFinite(t *testing.T) {
 		for range 8 {
 			o.Release([]float64{0, bad}, []float64{0, 0})
 		}
-		b.Add(o.Result(0))
+		b.Add(o.Result())
 		if len(alarms(b)) == 0 {
 			t.Errorf("%g: %+v", bad, b.Tests())
 		}

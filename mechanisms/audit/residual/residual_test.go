@@ -1,6 +1,7 @@
 package residual_test
 
 import (
+	"strings"
 	"testing"
 
 	"oriel/mechanisms"
@@ -18,7 +19,7 @@ const alpha = 1e-4
 func config(name string, n int, window uint64) mechanisms.Config {
 	c := mechtest.Config(n)
 	c.Name, c.Scope = name, protection.Window{Steps: window}
-	if name == "once-gaussian" || name == "once-gamma" {
+	if strings.HasPrefix(name, "once-") {
 		c.Scope = protection.PerStep{}
 	}
 	return c
@@ -44,6 +45,7 @@ func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) 
 		if err := stream.Restore(start); err != nil {
 			t.Fatal(err)
 		}
+		observer.Start(uint64(run))
 		id := noise.Identity{Partition: int32(run)}
 		for step := range x.Steps() {
 			clear(sum)
@@ -57,12 +59,11 @@ func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) 
 				for i, v := range contribution {
 					sum[i] += v
 				}
-				if id.Offset%int64(stream.Batch()) == 0 {
-					observer.Release(stream.Sum(0), sum)
-				}
 			}
+			stream.Close()
+			observer.Release(stream.Sum(0), sum)
 		}
-		battery.Add(observer.Result(uint64(run)))
+		battery.Add(observer.Result())
 	}
 	return battery
 }

@@ -25,7 +25,7 @@ func newSimulated(x *Noise) *simulated {
 		release: make([]float64, x.n), zero: make([]float64, x.n), z: make([]float64, x.n),
 	}
 	for _, component := range x.components {
-		sampler, err := component.PureSampler(x.config.Name)
+		sampler, err := component.Sampler(x.config.Name)
 		if err != nil {
 			panic("BUG: residual: a valid calibration has no sampler: " + err.Error())
 		}
@@ -36,9 +36,9 @@ func newSimulated(x *Noise) *simulated {
 
 // play returns the sums of squares of a run's later releases.
 func (t *simulated) play(run uint64) (later [quarters]float64) {
-	t.rebuild.Start()
+	t.rebuild.Start(run)
 	clear(t.nodes)
-	for step, active := range t.noise.forest.Active {
+	for step, active := range t.noise.of.Forest.Active {
 		clear(t.release)
 		for _, node := range active {
 			if t.nodes[node] == nil {

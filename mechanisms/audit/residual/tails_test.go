@@ -110,7 +110,7 @@ func TestSquaresTailIsAbove(t *testing.T) {
 // TestNormalsOfPureNoise checks that draws of Gamma and Laplace noise become independent normals: mean, square and
 // products, within 6.11 standard errors.
 func TestNormalsOfPureNoise(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng, u := rand.New(rand.NewPCG(3, 4)), uniforms(5)
 	for _, n := range []int{1, 2, 5} {
 		for name, draw := range map[string]func(x []float64){
 			"gamma": func(x []float64) { // the norm sums n exponentials, the direction is a normalised normal vector
@@ -123,13 +123,20 @@ func TestNormalsOfPureNoise(t *testing.T) {
 				for i := range x {
 					x[i] *= radius / math.Sqrt(square)
 				}
-				gammaNormals(n)(x)
+				gammaNormals(n)(x, nil)
 			},
 			"laplace": func(x []float64) {
 				for i := range x {
 					x[i] = rng.ExpFloat64() - rng.ExpFloat64()
 				}
-				laplaceNormals(x)
+				laplaceNormals(x, nil)
+			},
+			"discrete": func(x []float64) {
+				for i := range x { // r = 1, and r = 1/4 of every second coordinate
+					step := 1 / math.Pow(4, float64(i%2))
+					x[i] = step * (math.Floor(rng.ExpFloat64()/step) - math.Floor(rng.ExpFloat64()/step))
+				}
+				discreteNormals([]int64{4, 1}, 4)(x, &u)
 			},
 		} {
 			const trials = 50_000
@@ -157,6 +164,45 @@ func TestNormalsOfPureNoise(t *testing.T) {
 			if n > 2 { // each square is in two products, so the standard deviation is below √8·√2
 				near("product of squares", product, 1, 4)
 			}
+		}
+	}
+}
+
+// TestDiscreteNormalsShowTheLaw checks that normals of whole draws with r = 1 are normal in each eighth, and that they
+// are not if the law is another one.
+func TestDiscreteNormalsShowTheLaw(t *testing.T) {
+	rng, u := rand.New(rand.NewPCG(7, 8)), uniforms(9)
+	geometric := func(r float64) float64 { return math.Floor(rng.ExpFloat64() / r) }
+	for _, law := range []struct {
+		name string
+		true bool
+		draw func() float64
+	}{
+		{"as claimed", true, func() float64 { return geometric(1) - geometric(1) }},
+		{"a scale 3 % too small", false, func() float64 { return geometric(1.03) - geometric(1.03) }},
+		{"a continuous draw, rounded", false, func() float64 {
+			return math.RoundToEven(rng.ExpFloat64() - rng.ExpFloat64())
+		}},
+		{"two zeros for one", false, func() float64 {
+			x := geometric(1)
+			return math.Copysign(x, rng.Float64()-0.5)
+		}},
+		{"no multiples", false, func() float64 { return geometric(1) - geometric(1) + 0.3 }},
+	} {
+		const trials = 200_000
+		var counts [8]uint64
+		x := make([]float64, 1)
+		for range trials {
+			x[0] = law.draw()
+			discreteNormals([]int64{1 << 20}, 1<<20)(x, &u)
+			counts[min(7, int(8*(1-normalTail(x[0])/2)))]++
+		}
+		least := 1.0
+		for _, n := range counts[4:] { // 1 − P(|Z| ≥ |z|)/2 is uniform from ½ to 1
+			least = min(least, binomialTail(n, trials, 0.25))
+		}
+		if law.true != (least > 1e-9) {
+			t.Errorf("%s: p-value %g of %v", law.name, least, counts)
 		}
 	}
 }

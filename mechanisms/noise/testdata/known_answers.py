@@ -4,10 +4,18 @@
     cd mechanisms/noise/testdata && python3 known_answers.py
 
 draws.txt.gz   law mant exp word[,word...] = n     n = round(F^-1(u) * mant * 2^exp), u = 0.word word ... in base 2^64.
-               law is gaussian or laplace. The words given decide n whatever words follow: this is asserted.
+               law is gaussian or laplace; or discrete, the law q^|n| (1-q)/(1+q), q = e^(-1/scale), by inversion. The
+               words given decide n whatever words follow: this is asserted.
 vectors.txt    law mant exp n seed = n values      whole vectors from a seed.
 keystream.txt  seed kind position = word           kind is word, or extension.coordinate.
-chain.txt      key step place topic partition offset epoch leaf -> key, and key instance block level index -> seed.
+truncated.txt  mant exp most word[,word...] = n    of the law q^|n| on -most ... most, as draws.txt.gz
+chain.txt      key key                                             the chain starts
+               record topic partition offset epoch contribution    the open step absorbs a record
+               tag name = tag                                      of the history so far
+               step step = key                                     the step closes
+               noise instance block level index = seed
+               drawn = key
+               draw step instance rate[4] scores = seed            a choice
 """
 import gzip
 import hashlib
@@ -24,7 +32,19 @@ ONE = 1 << 64
 rng = random.Random(20)
 
 
-class Gaussian:
+class Rounded:
+    """A continuous law, scaled and rounded. Magnitudes above m have the lower tail edge(m)."""
+
+    @classmethod
+    def number(cls, v, scale):
+        return nearest(cls.quantile(v) * scale)
+
+    @classmethod
+    def edge(cls, m, scale):
+        return cls.tail((m + mpf(1) / 2) / scale)
+
+
+class Gaussian(Rounded):
     name = "gaussian"
 
     @staticmethod
@@ -43,7 +63,7 @@ class Gaussian:
         raise AssertionError("no convergence")
 
 
-class Laplace:
+class Laplace(Rounded):
     name = "laplace"
 
     @staticmethod
@@ -53,6 +73,35 @@ class Laplace:
     @staticmethod
     def quantile(v):
         return -mp.log(2 * v)
+
+
+class Discrete:
+    """P(n >= k) = q^k / (1 + q) for k >= 1, and P(n = 0) = (1 - q) / (1 + q)."""
+    name = "discrete"
+
+    @staticmethod
+    def number(v, scale):
+        return int(mp.floor(-scale * mp.log(v * (1 + mp.exp(-1 / scale)))))
+
+    @staticmethod
+    def edge(m, scale):
+        q = mp.exp(-1 / scale)
+        return q ** (m + 1) / (1 + q)
+
+
+class Truncated:
+    """P(n) proportional to q^|n| on -most ... most. Magnitudes above m have edge(m), by summation of the law."""
+    name = "truncated"
+
+    def __init__(self, most):
+        self.most = most
+
+    def edge(self, m, scale):
+        q = mp.exp(-1 / scale)
+        return sum(q ** j for j in range(m + 1, self.most + 1)) / (1 + 2 * sum(q ** j for j in range(1, self.most + 1)))
+
+    def number(self, v, scale):
+        return next(m for m in range(self.most + 1) if v >= self.edge(m, scale))
 
 
 def nearest(x):
@@ -75,14 +124,14 @@ def decide(law, words, scale):
     a, bits, negative = fold(words)
     if a == 0:
         return None
-    low = nearest(law.quantile(mpf(a + 1) / mpf(2) ** bits) * scale)
-    high = nearest(law.quantile(mpf(a) / mpf(2) ** bits) * scale)
+    low = law.number(mpf(a + 1) / mpf(2) ** bits, scale)
+    high = law.number(mpf(a) / mpf(2) ** bits, scale)
     if low != high:
         return None
-    # The definition itself, beside the inverse: tail(m + 1/2) < v < tail(m - 1/2).
-    assert law.tail((low + mpf(1) / 2) / scale) < mpf(a) / mpf(2) ** bits
+    # The definition itself, beside the inverse.
+    assert law.edge(low, scale) < mpf(a) / mpf(2) ** bits
     if low > 0:
-        assert law.tail((low - mpf(1) / 2) / scale) > mpf(a + 1) / mpf(2) ** bits
+        assert law.edge(low - 1, scale) > mpf(a + 1) / mpf(2) ** bits
     return -low if negative else low
 
 
@@ -114,8 +163,8 @@ def inputs(law, scale, count):
         v = mpf(rng.getrandbits(200) + 1) / mpf(2) ** 200 / 2
         if rng.random() < 0.3:
             v = v ** 4
-        m = nearest(law.quantile(v) * scale)
-        edge = int(law.tail((m + mpf(1) / 2) / scale) * mpf(2) ** 192)  # a rounding boundary, 192 bits
+        m = law.number(v, scale)
+        edge = int(law.edge(m, scale) * mpf(2) ** 192)  # a rounding boundary, 192 bits
         w = [edge >> 128, edge >> 64 & ONE - 1, edge & ONE - 1]
         kind = rng.randrange(5)
         if kind == 0:  # the cell has the boundary; the next word is any
@@ -134,16 +183,38 @@ def inputs(law, scale, count):
     return out
 
 
-def draws():
-    lines = ["# Made by known_answers.py, which defines the format."]
-    jobs = [(Gaussian, 1, e, 2500) for e in (0, 10, 29, 40)]
-    jobs += [(Gaussian, 3, -11, 150), (Gaussian, 12345678901, -7, 300), (Gaussian, 0xFEDCBA9876543211, -20, 300)]
-    jobs += [(Laplace, 1, e, 150) for e in (0, 10, 29, 40)] + [(Laplace, 12345678901, -7, 150), (Laplace, 5, -12, 60)]
+def answers(jobs):
+    lines = []
     for law, mant, exp, count in jobs:
         scale = mpf(mant) * mpf(2) ** exp
         for words in inputs(law, scale, count):
             words, n = answer(law, words, scale)
             lines.append("%s %d %d %s = %d" % (law.name, mant, exp, ",".join("%016x" % w for w in words), n))
+    return lines
+
+
+def truncated():
+    rng.seed(22)
+    lines = ["# Made by known_answers.py, which defines the format."]
+    for mant, exp, most, count in ((1, 0, 14, 240), (1, 0, 1, 60), (5, -1, 40, 120), (3, 2, 90, 90), (1, -3, 4, 60)):
+        law, scale = Truncated(most), mpf(mant) * mpf(2) ** exp
+        for words in inputs(law, scale, count):
+            words, n = answer(law, words, scale)
+            lines.append("%d %d %d %s = %d" % (mant, exp, most, ",".join("%016x" % w for w in words), n))
+    write("truncated.txt", lines)
+
+
+def draws():
+    lines = ["# Made by known_answers.py, which defines the format."]
+    jobs = [(Gaussian, 1, e, 2500) for e in (0, 10, 29, 40)]
+    jobs += [(Gaussian, 3, -11, 150), (Gaussian, 12345678901, -7, 300), (Gaussian, 0xFEDCBA9876543211, -20, 300)]
+    jobs += [(Laplace, 1, e, 150) for e in (0, 10, 29, 40)] + [(Laplace, 12345678901, -7, 150), (Laplace, 5, -12, 60)]
+    lines += answers(jobs)
+    state = rng.getstate()
+    rng.seed(21)
+    lines += answers([(Discrete, 1, e, 150) for e in (-2, 0, 1, 10, 29, 40)] +
+                     [(Discrete, 5, -12, 60), (Discrete, 3, 0, 150), (Discrete, 12345678901, -7, 150)])
+    rng.setstate(state)
     with open("draws.txt.gz", "wb") as f:
         with gzip.GzipFile(filename="", mode="wb", fileobj=f, mtime=0) as z:
             z.write(("\n".join(lines) + "\n").encode())
@@ -187,12 +258,13 @@ def vector(name, scale, n, seed):
             assert min(ends) == max(ends)
             out.append(ends[0])
         return out
-    law = Gaussian if name == "gaussian" else Laplace
-    for i, w in enumerate(keys.words(n)):
-        ends = [symmetric(scale * z) for z in keys.value(law, i, w, 2)]
-        assert ends[0] == ends[1]
-        out.append(ends[0])
-    return out
+    law = {"gaussian": Gaussian, "laplace": Laplace, "discrete": Discrete}[name]
+    return [decide(law, [w] + [keys.extension(i, k) for k in range(2)], scale) for i, w in enumerate(keys.words(n))]
+
+
+def vectorline(name, mant, exp, n, seed):
+    values = vector(name, mpf(mant) * mpf(2) ** exp, n, seed)
+    return "%s %d %d %d %s = %s" % (name, mant, exp, n, seed.hex(), " ".join(map(str, values)))
 
 
 def vectors():
@@ -202,8 +274,9 @@ def vectors():
     jobs += [("gamma", m, e, n) for n in (1, 2, 5, 27, 100) for m, e in ((1, 0), (11, 25), (1234567891011, -12))]
     for name, mant, exp, n in jobs:
         seed = bytes(rng.getrandbits(8) for _ in range(32))
-        values = vector(name, mpf(mant) * mpf(2) ** exp, n, seed)
-        lines.append("%s %d %d %d %s = %s" % (name, mant, exp, n, seed.hex(), " ".join(map(str, values))))
+        lines.append(vectorline(name, mant, exp, n, seed))
+    for mant, exp in ((1, 0), (7, 0), (3, 28), (12345678901, 16)):
+        lines.append(vectorline("discrete", mant, exp, 40, hashlib.sha256(b"%d %d" % (mant, exp)).digest()))
     write("vectors.txt", lines)
 
 
@@ -231,28 +304,55 @@ def mac(key, message):
     return hmac.new(key, message, hashlib.sha256).digest()
 
 
-def chain():
-    lines = ["# Made by known_answers.py. The chain of one key; each line follows from the one before."]
+def opened(topic, rows):
+    """What the open step has absorbed: rows is a dict of partition -> [number, digest]."""
+    body = field(3, topic if rows else bytes(16))
+    for partition, (number, digest) in sorted(rows.items()):
+        body += field(4, struct.pack("<iQ", partition, number) + digest)
+    return body
+
+
+def chain(rng=random.Random(21)):
+    lines = ["# Made by known_answers.py. The chain of one key; each line follows from the ones before."]
     key = bytes(range(32))
     lines.append("key %s" % key.hex())
     leaves = [None, [], [0], [1, -1, (1 << 63) - 1, -(1 << 63)], [rng.getrandbits(25) - (1 << 24) for _ in range(27)]]
     leaves += [None, [i * i - 5000 for i in range(61)], [7] * 64, list(range(10000))]
-    for t, leaf in enumerate(leaves, 1):
-        topic = bytes(rng.getrandbits(8) for _ in range(16))
-        partition, offset, epoch = rng.choice((0, 7, (1 << 31) - 1)), rng.choice((0, 5, 1 << 40)), rng.choice((-1, 0, 9))
-        place = rng.choice((0, 1, (1 << 32) - 1))
-        step = t if t < 5 else (1 << 64) - t
-        body = struct.pack("<BI", leaf is None, len(leaf or ())) + b"".join(struct.pack("<q", v) for v in leaf or ())
-        message = domain(b"record") + field(2, struct.pack("<Q", step)) + field(3, struct.pack("<I", place))
-        message += field(4, topic + struct.pack("<iqi", partition, offset, epoch)) + field(5, body)
-        key = mac(key, message)
-        shown = "null" if leaf is None else "range:10000" if len(leaf) == 10000 else ",".join(map(str, leaf)) or "empty"
-        lines.append("record %d %d %s %d %d %d %s = %s" % (step, place, topic.hex(), partition, offset, epoch, shown, key.hex()))
+    for t in range(1, 13):
+        step = t if t < 9 else (1 << 64) - t
+        topic, rows = bytes(rng.getrandbits(8) for _ in range(16)), {}
+        for r in range((0, 1, 2, 9, 30)[t % 5]):
+            leaf = leaves[(t + r) % len(leaves)]
+            partition, offset = rng.choice((0, 7, 8, 300, (1 << 31) - 1)), rng.choice((0, 5, 1 << 40))
+            epoch = rng.choice((-1, 0, 9))
+            if leaf is not None:
+                row = rows.setdefault(partition, [0, bytes(32)])
+                row[0] += 1
+                event = row[1] + struct.pack("<qiI", offset, epoch, len(leaf))
+                row[1] = hashlib.sha256(event + b"".join(struct.pack("<q", v) for v in leaf)).digest()
+            shown = "null" if leaf is None else "range:10000" if len(leaf) == 10000 else ",".join(map(str, leaf)) or "empty"
+            lines.append("record %s %d %d %d %s" % (topic.hex(), partition, offset, epoch, shown))
+            if r % 3 == 0:
+                name = ("", "intent", "directions")[r // 3 % 3]
+                tag = mac(key, domain(b"tag") + field(6, struct.pack("<I", len(name)) + name.encode()) + opened(topic, rows))
+                lines.append("tag %s = %s" % (name or "empty", tag.hex()))
+        key = mac(key, domain(b"step") + field(2, struct.pack("<Q", step)) + opened(topic, rows))
+        lines.append("step %d = %s" % (step, key.hex()))
         node = rng.getrandbits(16), rng.getrandbits(64), rng.getrandbits(8), rng.getrandbits(64)
         if t == 1:
             node = 0, 0, 0, 0
-        seed = mac(key, domain(b"noise") + field(6, struct.pack("<HQBQ", *node)))
+        seed = mac(key, domain(b"noise") + field(5, struct.pack("<HQBQ", *node)))
         lines.append("noise %d %d %d %d = %s" % (*node, seed.hex()))
+        key = mac(key, domain(b"drawn"))
+        lines.append("drawn = %s" % key.hex())
+        if t % 4 == 0:
+            instance, rate = rng.getrandbits(16), [rng.getrandbits(64) for _ in range(4)]
+            scores = [rng.getrandbits(40) - (1 << 39) for _ in range(t * t)]
+            body = struct.pack("<H4QI", instance, *rate, len(scores)) + b"".join(struct.pack("<q", v) for v in scores)
+            key = mac(key, domain(b"choice") + field(2, struct.pack("<Q", step)) + field(7, body))
+            seed = mac(key, domain(b"draw"))
+            key = mac(key, domain(b"drawn"))
+            lines.append("draw %d %d %d %d %d %d %s = %s" % (step, instance, *rate, ",".join(map(str, scores)), seed.hex()))
     write("chain.txt", lines)
 
 
@@ -266,3 +366,4 @@ if __name__ == "__main__":
     keystream()
     vectors()
     draws()
+    truncated()

@@ -18,6 +18,10 @@ type Block struct {
 	Square   float64 // c, loss units, ≥ 0
 	Bins     int     // m, 2 to MaxBins, or 0 with Quantile 0
 	Quantile float64 // w, loss units, ≥ 0
+
+	// Histogram says that a column of bins counts the events of its own bin. Its ℓ1 norm is 1, and that of a column of R
+	// is 9 for 64 bins. In ℓ2 columns of R have less noise.
+	Histogram bool
 }
 
 // Size returns the coordinates of a cell.
@@ -64,11 +68,14 @@ func (b Block) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Norm returns the largest norm of a cell's columns at weight 1, in loss units: √(a² + b² + c²/4 + w²·Σ_{k<m} r_k²).
+// Norm returns the largest norm of a cell's columns at weight 1, in loss units: √(a² + b² + c²/4 + w²·Σ_{k<m} r_k²),
+// for a histogram without the sum.
 func (b Block) Norm() float64 {
 	sum := float64(b.Count*b.Count) + float64(b.Mean*b.Mean) + float64(b.Square*b.Square)/4
-	if m := b.bins(); m > 0 {
-		sum += float64(float64(b.Quantile*b.Quantile) * Energy(m))
+	if b.Histogram {
+		sum += float64(b.Quantile * b.Quantile)
+	} else if b.bins() > 0 {
+		sum += float64(float64(b.Quantile*b.Quantile) * Energy(b.Reading()))
 	}
 	return math.Sqrt(sum)
 }

@@ -1,6 +1,10 @@
 package block
 
-import "math"
+import (
+	"math"
+
+	"oriel/mechanisms/lattice"
+)
 
 // cellDistance bounds the squared distance between two contributions to one cell, both of weight 1. The bound is exact,
 // except for rounding, if the cell has no squares or no bins.
@@ -23,9 +27,9 @@ func cellDistance(u units) (square uint64) {
 // columns returns the exact squared distance of the columns of bins 0 and lag.
 func columns(u units, lag int) (square uint64) {
 	for k := range u.bins {
-		d := entry(u.quantile, k)
+		d := u.entry(k)
 		if k >= lag {
-			d -= entry(u.quantile, k-lag)
+			d -= u.entry(k - lag)
 		}
 		square = add(square, uint64(d*d))
 	}
@@ -55,4 +59,37 @@ func moments(mean, square int64, near, far float64) uint64 {
 	}
 	up := min(uint64(math.Ceil(float64(distance*(1+0x1p-40))))+4, math.MaxUint32)
 	return up * up
+}
+
+// AbsoluteDistances returns the distances that PROOF.md, claim 4, defines, in the ℓ1 norm: zeroOut between a
+// contribution and zero, which one contribution attains, and replace between any two contributions.
+func (h OneHot) AbsoluteDistances(g lattice.Grid) (replace, zeroOut uint64) {
+	coarse, shift := coarsest(g)
+	u := h.units(coarse)
+	zeroOut = uint64(u.count) + uint64(u.mean) + uint64(u.square+1)/2
+	for k := range u.bins {
+		zeroOut += uint64(u.entry(k))
+	}
+	zeroOut <<= shift
+	return 2 * zeroOut, zeroOut
+}
+
+// Steps returns the steps of a cell's columns: if events have no weights, a count is a multiple of A, and a bin of a
+// histogram one of K, so that their noise need not be finer.
+func (h OneHot) Steps(g lattice.Grid) []int64 {
+	coarse, shift := coarsest(g)
+	steps := make([]int64, h.Block.Size())
+	for i := range steps {
+		steps[i] = 1 << shift
+	}
+	u := h.units(coarse)
+	if h.Weight == 1 && h.Count > 0 && u.count > 0 {
+		steps[0] = u.count << shift
+	}
+	if h.Weight == 1 && u.histogram && u.quantile > 0 {
+		for i := len(steps) - u.bins; i < len(steps); i++ {
+			steps[i] = u.quantile << shift
+		}
+	}
+	return steps
 }

@@ -9,7 +9,8 @@
 // are first converted to three integers, each in a public range, and all later arithmetic is in integers. Therefore the
 // distances hold for every input. PROOF.md has the argument.
 //
-// R·R is the matrix of prefix sums, so the running counts of bins are R times the released columns (Cumulate).
+// R·R is the matrix of prefix sums, so the running counts of bins are R times the released columns (Cumulate). With a
+// histogram R is the identity in contributions, and running counts are plain sums of the released columns.
 //
 // Cost: Quantise is O(size of a cell), and does not allocate. Distances is O(m²).
 //

@@ -30,12 +30,15 @@ func TestCoefficientsAreTheNearestDyadics(t *testing.T) {
 func TestCumulateCounts(t *testing.T) {
 	const m = 300
 	columns, counts := make([]float64, m), make([]float64, m)
-	for bin := range m {
+	for bin := range 2 * m {
+		b := block.Block{Bins: m, Quantile: 1, Histogram: bin >= m}
+		bin %= m
 		clear(columns)
-		for i := bin; i < m; i++ {
+		columns[bin] = 1
+		for i := bin; i < m && !b.Histogram; i++ {
 			columns[i] = block.Coefficient(i - bin)
 		}
-		block.Cumulate(counts, columns)
+		block.Cumulate(counts, columns, b.Reading())
 		for i, got := range counts {
 			want := 0.0
 			if i >= bin {
@@ -52,11 +55,12 @@ func TestCumulateCounts(t *testing.T) {
 // Cumulate makes from independent noise.
 func TestCovarianceOfCumulate(t *testing.T) {
 	const m = 20
+	reading := block.Block{Bins: m, Quantile: 1}.Reading()
 	var rows [m][m]float64
 	for j := range m {
 		columns, counts := make([]float64, m), make([]float64, m)
 		columns[j] = 1
-		block.Cumulate(counts, columns)
+		block.Cumulate(counts, columns, reading)
 		for i := range m {
 			rows[i][j] = counts[i]
 		}
@@ -67,11 +71,11 @@ func TestCovarianceOfCumulate(t *testing.T) {
 			for k := range m {
 				want += rows[i][k] * rows[j][k]
 			}
-			if got := block.Covariance(i, j); math.Abs(got-want) > 1e-12 {
+			if got := block.Covariance(reading, i, j); math.Abs(got-want) > 1e-12 {
 				t.Errorf("covariance of %d and %d: %g, want %g", i, j, got, want)
 			}
 		}
-		if got := block.Energy(i + 1); math.Abs(got-block.Covariance(i, i)) > 1e-12 {
+		if got := block.Energy(reading[:i+1]); math.Abs(got-block.Covariance(reading, i, i)) > 1e-12 {
 			t.Errorf("energy of %d: %g", i+1, got)
 		}
 	}
@@ -80,17 +84,18 @@ func TestCovarianceOfCumulate(t *testing.T) {
 // TestDeviationsOfQuantiles checks Deviations against combinations of the rows of Cumulate.
 func TestDeviationsOfQuantiles(t *testing.T) {
 	const m, level = 9, 0.3
+	reading := block.Block{Bins: m, Quantile: 1}.Reading()
 	var squares, got [m]float64
 	for j := range m {
 		columns, counts := make([]float64, m), make([]float64, m)
 		columns[j] = 1
-		block.Cumulate(counts, columns)
+		block.Cumulate(counts, columns, reading)
 		for i := range m {
 			d := counts[i] - level*counts[m-1]
 			squares[i] += d * d
 		}
 	}
-	block.Deviations(got[:], level)
+	block.Deviations(got[:], reading, level)
 	for i, square := range squares {
 		if math.Abs(got[i]-math.Sqrt(square)) > 1e-12 {
 			t.Errorf("deviation %d: %g, want %g", i, got[i], math.Sqrt(square))
@@ -110,7 +115,7 @@ func TestVarianceOfQuantileColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		replace, zeroOut := claims(t, g, h)
-		unit := g.Unit() * g.Unit() * block.Energy(512)
+		unit := g.Unit() * g.Unit() * block.Energy(h.Reading())
 		if math.Abs(float64(replace)*unit-wantReplace) > 1e-3 || math.Abs(float64(zeroOut)*unit-wantZero) > 1e-3 {
 			t.Errorf("%d cells: %g and %g, want %g and %g", cells, float64(replace)*unit, float64(zeroOut)*unit, wantReplace,
 				wantZero)
@@ -118,4 +123,30 @@ func TestVarianceOfQuantileColumns(t *testing.T) {
 	}
 	f(1, 15.202694, 9.313733)
 	f(2, 18.627465, 9.313733)
+}
+
+// TestHistogramsForAbsoluteNoise compares the deviations of the test of a median, the distance times Deviations in the
+// middle, of 64 bins. Under the ℓ1 norm a histogram has less noise, under the ℓ2 norm columns of R.
+func TestHistogramsForAbsoluteNoise(t *testing.T) {
+	const m = 64
+	noise := func(histogram bool) (one, two float64) {
+		h := block.OneHot{Block: block.Block{Bins: m, Quantile: 1, Histogram: histogram}, Cells: 2, Weight: 1}
+		g, err := lattice.NewGrid(h.Component().Clip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deviations := make([]float64, m)
+		block.Deviations(deviations, h.Reading(), 0.5)
+		_, absolute := h.AbsoluteDistances(g)
+		_, square := claims(t, g, h)
+		at := deviations[m/2-1] * g.Unit()
+		return at * float64(absolute), at * math.Sqrt(float64(square))
+	}
+	one, two := noise(false)
+	plainOne, plainTwo := noise(true)
+	for _, x := range [][2]float64{{one, 13.378}, {plainOne, 4}, {two, 2.295}, {plainTwo, 4}} {
+		if math.Abs(x[0]-x[1]) > 0.01*x[1] {
+			t.Errorf("%g, want %g", x[0], x[1])
+		}
+	}
 }

@@ -53,6 +53,7 @@ func (h OneHot) Component() contribution.Component {
 type units struct {
 	count, mean, square, quantile int64
 	bins                          int
+	histogram                     bool
 }
 
 func (h OneHot) units(g lattice.Grid) units {
@@ -62,7 +63,7 @@ func (h OneHot) units(g lattice.Grid) units {
 	}
 	return units{
 		count: down(h.Count), mean: down(h.Mean), square: down(h.Square), quantile: down(h.Quantile),
-		bins: h.bins(),
+		bins: h.bins(), histogram: h.Histogram,
 	}
 }
 
@@ -91,7 +92,7 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	u := h.units(g)
 	half := uint64(u.square+1) / 2
 	for _, square := range [...]uint64{
-		uint64(u.count) * uint64(u.count), uint64(u.mean) * uint64(u.mean), half * half, longest(u.bins, u.quantile),
+		uint64(u.count) * uint64(u.count), uint64(u.mean) * uint64(u.mean), half * half, u.longest(),
 	} {
 		zeroOut = add(zeroOut, square)
 	}
@@ -129,13 +130,28 @@ func root(x uint64) uint64 {
 	return r
 }
 
+// Range returns the coordinates of the cell of v, and none if v has no cell or no value.
+func (h OneHot) Range(v []float64) (from, to int) {
+	cell := v[0]
+	if !(cell >= 0 && cell < float64(h.Cells)) || cell != math.Floor(cell) || math.IsNaN(v[1]) {
+		return 0, 0
+	}
+	n := h.Block.Size()
+	return int(cell) * n, int(cell)*n + n
+}
+
 // Quantise writes the contribution to dst; all cells but one are zero.
 func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
-	cell, x, weight := v[0], v[1], v[2]
-	if !(cell >= 0 && cell < float64(h.Cells)) || cell != math.Floor(cell) || math.IsNaN(x) {
+	from, to := h.Range(v)
+	h.QuantiseRange(g, dst[from:to], v)
+}
+
+// QuantiseRange writes the coordinates of the cell.
+func (h OneHot) QuantiseRange(g lattice.Grid, dst []int64, v []float64) {
+	if len(dst) == 0 {
 		return
 	}
-	share := int64(one)
+	x, weight, share := v[1], v[2], int64(one)
 	if h.Weight != 1 {
 		if math.IsNaN(weight) {
 			return
@@ -143,9 +159,7 @@ func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
 		share = int64(float64(min(max(weight, 0), h.Weight) / h.Weight * one))
 	}
 	value := nearest(min(max(x, -1), 1))
-	n := h.Block.Size()
 	coarse, shift := coarsest(g)
-	dst = dst[int(cell)*n:][:n]
 	h.units(coarse).write(dst, h.Block, min(max(value, -one), one), min(max(share, 0), one))
 	for i := range dst {
 		dst[i] <<= shift
@@ -174,7 +188,7 @@ func (u units) write(dst []int64, b Block, value, share int64) {
 	}
 	bin := u.bin(value)
 	for k := range u.bins - bin {
-		dst[at+bin+k] = weighted(entry(u.quantile, k), share)
+		dst[at+bin+k] = weighted(u.entry(k), share)
 	}
 }
 

@@ -28,6 +28,8 @@ func blocks() []block.Block {
 		{Mean: 0.2, Square: 1},
 		{Count: 1, Mean: 1, Square: 1, Bins: 5, Quantile: 0.5},
 		{Count: 0.2, Mean: 1, Square: 0.5, Bins: 16, Quantile: 1},
+		{Count: 0.5, Mean: 1, Square: 0.5, Bins: 9, Quantile: 0.7, Histogram: true},
+		{Quantile: 1, Bins: 6, Histogram: true},
 	}
 }
 
@@ -280,7 +282,7 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 				bin := min(int((x+1)/2*float64(b.Bins)), b.Bins-1)
 				for i := range b.Bins {
 					r := 0.0
-					if i >= bin {
+					if i == bin || i > bin && !b.Histogram {
 						r = math.Exp(lchoose(i - bin))
 					}
 					want = append(want, weight*b.Quantile*r/g.Unit())

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/operators"
+	"oriel/operators/setting"
 )
 
 // MaxCells bounds the cells of a specification.
@@ -66,7 +66,7 @@ func (d Dimension) Label(place int) string {
 	if d.Choices != nil {
 		return d.Name + "=" + d.Choices[place]
 	}
-	return d.Name + "=" + operators.Decimal(d.Edge(place)) + ":" + operators.Decimal(d.Edge(place+1))
+	return d.Name + "=" + setting.Decimal(d.Edge(place)) + ":" + setting.Decimal(d.Edge(place+1))
 }
 
 // Canonical returns the text of the dimension in the specification.
@@ -74,7 +74,7 @@ func (d Dimension) Canonical() string {
 	if d.Choices != nil {
 		return d.Name + "=" + strings.Join(d.Choices, "|")
 	}
-	return d.Name + "=" + operators.Decimal(d.From) + ":" + operators.Decimal(d.To) + ":" + strconv.Itoa(d.Bins)
+	return d.Name + "=" + setting.Decimal(d.From) + ":" + setting.Decimal(d.To) + ":" + strconv.Itoa(d.Bins)
 }
 
 // Parse parses name=text|text|… or name=from:to:bins.
@@ -85,8 +85,8 @@ func Parse(text string) (d Dimension, ok bool) {
 		return d, false
 	}
 	if parts := strings.Split(rest, ":"); len(parts) == 3 && !strings.Contains(rest, "|") {
-		bins, err := operators.ParseInt(parts[2])
-		if r, ok := operators.ParseRange(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= MaxCells {
+		bins, err := setting.ParseInt(parts[2])
+		if r, ok := setting.ParseRange(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= MaxCells {
 			d.From, d.To, d.Bins = r.Low, r.High, bins
 			return d, true
 		}

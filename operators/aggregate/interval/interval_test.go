@@ -124,7 +124,7 @@ func TestVariancesCover(t *testing.T) {
 		covers(t, "variance", false, func(normal func() float64) bool {
 			n := truth.n
 			square := noisy(n*(truth.variance+truth.mean*truth.mean-0.5), 30, normal)
-			i := interval.Variance(square, noisy(n*truth.mean, 40, normal), noisy(n, 20, normal))
+			i := interval.Variance(square, noisy(n*truth.mean, 40, normal), noisy(n, 20, normal), interval.Normal)
 			length += (i.High - i.Low) / runs
 			return has(i, truth.variance)
 		})
@@ -152,7 +152,7 @@ func TestVariancesOfManyEventsCoverExactly(t *testing.T) {
 				known := deviations[1]*deviations[1]/n < 0.08*spread && spread/n < 0.02
 				covers(t, fmt.Sprint("variance of ", deviations, n, truth), known, func(normal func() float64) bool {
 					return has(interval.Variance(noisy(n*(variance+mean*mean-0.5), deviations[2], normal),
-						noisy(n*mean, deviations[1], normal), noisy(n, deviations[0], normal)), variance)
+						noisy(n*mean, deviations[1], normal), noisy(n, deviations[0], normal), interval.Normal), variance)
 				})
 			}
 		}
@@ -171,7 +171,7 @@ func TestVarianceCoversTheUnion(t *testing.T) {
 		if sum.Deviation*sum.Deviation < 300*count.Value && count.Shown() {
 			continue // Variance uses profile for this truth
 		}
-		whole := interval.Variance(square, sum, count)
+		whole := interval.Variance(square, sum, count, interval.Normal)
 		means := interval.Ratio(sum, count, 2.807).Within(-1, 1)
 		for k := range 200 {
 			mu := means.Low + (means.High-means.Low)*float64(k)/199
@@ -270,7 +270,7 @@ func TestIntervalsDoNotAllocate(t *testing.T) {
 		Deviation: 40,
 	}, interval.Noisy{Value: -200, Deviation: 30}
 	if allocations := testing.AllocsPerRun(100, func() {
-		interval.Variance(q, s, n)
+		interval.Variance(q, s, n, interval.Normal)
 		interval.Mean(s, n, interval.Z95)
 		interval.Difference(interval.MeanOf(s, n, interval.Z95), interval.ShareOf(s, n, interval.Z95))
 	}); allocations != 0 {
@@ -285,6 +285,6 @@ func BenchmarkVariance(b *testing.B) {
 	}, interval.Noisy{Value: -200, Deviation: 30}
 	b.ReportAllocs()
 	for b.Loop() {
-		interval.Variance(q, s, n)
+		interval.Variance(q, s, n, interval.Normal)
 	}
 }

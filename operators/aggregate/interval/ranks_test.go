@@ -10,13 +10,30 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// factor returns the factor of the released columns.
-func factor(m int) []float64 {
-	r := make([]float64, m)
-	for k := range r {
-		r[k] = block.Coefficient(k)
+// columns is how running counts are made of released columns, and the noise of these: normal in columns of R, or
+// discrete Laplace with r = 1 in a histogram.
+type columns struct {
+	histogram bool
+	z         float64
+}
+
+var (
+	factors   = columns{false, interval.Z95}
+	histogram = columns{true, interval.Laplace.Z95}
+)
+
+func (c columns) reading(m int) []float64 {
+	return block.Block{Bins: m, Quantile: 1, Histogram: c.histogram}.Reading()
+}
+
+func (c columns) whole(m int) float64 { return math.Sqrt(block.Energy(c.reading(m))) }
+
+// draw returns noise of deviation 1.
+func (c columns) draw(rng *rand.Rand) float64 {
+	if !c.histogram {
+		return rng.NormFloat64()
 	}
-	return r
+	return (math.Floor(rng.ExpFloat64()) - math.Floor(rng.ExpFloat64())) * math.Sqrt2 * math.Sinh(0.5)
 }
 
 // density is a density of values in [0, 1), not normalised.
@@ -76,21 +93,25 @@ var (
 // densities with slopes, feet, gaps and teeth. Shorter intervals must cover more often.
 func TestRanksCover(t *testing.T) {
 	for i, m := range []int{16, 64, 128} {
-		whole := math.Sqrt(block.Energy(m)) // noise deviation of the count of all events
-		for j, d := range densities {
-			for k, level := range []float64{0.5, 0.9} {
-				numbers := []float64{13, 30, 100}
-				one := (i + j + k) % len(numbers) // over the other rows and columns, the short form has each number
-				for _, times := range tiertest.Runs(numbers[one:one+1], numbers) {
-					counts, want := d.truth(m, times*whole, level)
-					share, length := measure(m, counts, level, want)
-					most := 1.0
-					if length > 8 && !(d.name == "two" && level == 0.5) { // there the interval has hardly any event
-						most = 0.97
-					}
-					if share < 0.94-slack || share > most+slack {
-						t.Errorf("%d bins, %s, level %g, %g deviations: %.3f in %.1f bins, want 0.94 to %g", m, d.name, level, times,
-							share, length, most)
+		for _, c := range []columns{factors, histogram} {
+			whole := c.whole(m) // noise deviation of the count of all events
+			for j, d := range densities {
+				for k, level := range []float64{0.5, 0.9} {
+					numbers := []float64{13, 30, 100}
+					one := (i + j + k) % len(numbers) // over the other rows and columns, the short form has each number
+					for _, times := range tiertest.Runs(numbers[one:one+1], numbers) {
+						counts, want := d.truth(m, times*whole, level)
+						share, length := c.measure(m, counts, level, want)
+						most := 1.0
+						if length > 8 && !(d.name == "two" && level == 0.5) { // there the interval has hardly any event
+							most = 0.97
+						}
+						if share < 0.94-slack || share > most+slack {
+							t.Errorf("%d bins, %s, level %g, %g deviations, %+v: %.3f in %.1f bins, want 0.94 to %g", m, d.name, level, times,
+								c, share, length, most)
+						}
+						t.Logf("%d bins, %s, level %g, %g deviations, %+v: %.3f in %.1f bins, want 0.94 to %g", m, d.name, level, times,
+							c, share, length, most)
 					}
 				}
 			}
@@ -99,13 +120,13 @@ func TestRanksCover(t *testing.T) {
 }
 
 // measure returns the share of all intervals that contain the wanted number, and their mean length in bins.
-func measure(m int, counts []float64, level, want float64) (share, length float64) {
-	r := interval.NewRanks(factor(m), level)
+func (c columns) measure(m int, counts []float64, level, want float64) (share, length float64) {
+	r := interval.NewRanks(c.reading(m), level)
 	scratch, noisy, noise := make([]float64, r.Scratch()), make([]float64, m), make([]float64, m)
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for range shares {
-		release(rng, noisy, noise, counts)
-		_, x := r.Quantile(noisy, 1, interval.Z95, scratch)
+		c.release(rng, noisy, noise, counts)
+		_, x := r.Quantile(noisy, 1, c.z, scratch)
 		if has(x, want) {
 			share += 1 / float64(shares)
 		}
@@ -115,11 +136,11 @@ func measure(m int, counts []float64, level, want float64) (share, length float6
 }
 
 // release writes running counts with noise, where each column has noise of deviation 1.
-func release(rng *rand.Rand, noisy, noise, counts []float64) {
+func (c columns) release(rng *rand.Rand, noisy, noise, counts []float64) {
 	for i := range noise {
-		noise[i] = rng.NormFloat64()
+		noise[i] = c.draw(rng)
 	}
-	block.Cumulate(noisy, noise)
+	block.Cumulate(noisy, noise, c.reading(len(noise)))
 	for i, x := range counts {
 		noisy[i] += x
 	}
@@ -135,11 +156,12 @@ func TestRanksCoverGrids(t *testing.T) {
 		}
 		return 0
 	}}
-	whole := math.Sqrt(block.Energy(m))
+	c := factors
+	whole := c.whole(m)
 	for _, times := range []float64{10, 15, 30, 60, 120} {
 		for _, level := range []float64{0.501, 0.52, 0.5415} {
 			counts, want := hours.truth(m, times*whole, level)
-			share, length := measure(m, counts, level, want)
+			share, length := c.measure(m, counts, level, want)
 			least := 0.9
 			if length < 2.5 {
 				least = 0.95
@@ -158,30 +180,32 @@ func TestRanksCoverGrids(t *testing.T) {
 // The comparison is exact, because readers compare with the end itself.
 func TestRanksCoverTheEndsOfTheRange(t *testing.T) {
 	sure := 0.975 - 6.11*math.Sqrt(0.975*0.025/float64(shares))
-	for _, m := range []int{1, 2, 3, 4, 5, 16, 24, 64} {
-		noisy, noise, counts := make([]float64, m), make([]float64, m), make([]float64, m)
-		for _, times := range []float64{4, 13, 100} {
-			for _, clamped := range []float64{0.12, 0.3, 0.9} {
-				for _, end := range []float64{-1, 1} {
-					n, level := times*math.Sqrt(block.Energy(m)), 0.9*clamped // the quantile is among the clamped values
-					first := clamped
-					if end > 0 {
-						first, level = 0, 1-level
-					}
-					for i := range counts { // the other values are spread evenly
-						counts[i] = n * (first + (1-clamped)*float64(i+1)/float64(m))
-					}
-					counts[m-1] = n
-					r := interval.NewRanks(factor(m), level)
-					scratch, rng, hits := make([]float64, r.Scratch()), rand.New(rand.NewPCG(seed, 5)), 0
-					for range shares {
-						release(rng, noisy, noise, counts)
-						if _, x := r.Quantile(noisy, 1, interval.Z95, scratch); x.Low <= end && end <= x.High {
-							hits++
+	for _, c := range []columns{factors, histogram} {
+		for _, m := range []int{1, 2, 3, 4, 5, 16, 24, 64} {
+			noisy, noise, counts := make([]float64, m), make([]float64, m), make([]float64, m)
+			for _, times := range []float64{4, 13, 100} {
+				for _, clamped := range []float64{0.12, 0.3, 0.9} {
+					for _, end := range []float64{-1, 1} {
+						n, level := times*c.whole(m), 0.9*clamped // the quantile is among the clamped values
+						first := clamped
+						if end > 0 {
+							first, level = 0, 1-level
 						}
-					}
-					if share := float64(hits) / float64(shares); share < sure {
-						t.Errorf("%d bins, %g deviations, %g of all at %g: %.3f, want %.3f", m, times, clamped, end, share, sure)
+						for i := range counts { // the other values are spread evenly
+							counts[i] = n * (first + (1-clamped)*float64(i+1)/float64(m))
+						}
+						counts[m-1] = n
+						r := interval.NewRanks(c.reading(m), level)
+						scratch, rng, hits := make([]float64, r.Scratch()), rand.New(rand.NewPCG(seed, 5)), 0
+						for range shares {
+							c.release(rng, noisy, noise, counts)
+							if _, x := r.Quantile(noisy, 1, c.z, scratch); x.Low <= end && end <= x.High {
+								hits++
+							}
+						}
+						if share := float64(hits) / float64(shares); share < sure {
+							t.Errorf("%d bins, %g deviations, %g of all at %g: %.3f, want %.3f", m, times, clamped, end, share, sure)
+						}
 					}
 				}
 			}
@@ -288,7 +312,7 @@ func obvious(factor, counts []float64, level, sigma float64) (estimate, low, hig
 func TestRanksAreTheObvious(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	for _, m := range []int{1, 2, 5, 24, 40} {
-		f := factor(m)
+		f := factors.reading(m)
 		counts, noisy, noise := make([]float64, m), make([]float64, m), make([]float64, m)
 		for range 60 {
 			sum, size := 0.0, math.Exp(6*rng.Float64()-2)
@@ -296,7 +320,7 @@ func TestRanksAreTheObvious(t *testing.T) {
 				sum += size * rng.ExpFloat64() * float64(rng.IntN(2))
 				counts[i] = sum
 			}
-			release(rng, noisy, noise, counts)
+			factors.release(rng, noisy, noise, counts)
 			level := 0.01 + 0.98*rng.Float64()
 			r := interval.NewRanks(f, level)
 			got, x := r.Quantile(noisy, 1, interval.Z95, make([]float64, r.Scratch()))
@@ -314,7 +338,7 @@ func TestRanksAreTheObvious(t *testing.T) {
 // TestRanksWithoutNoise checks that without noise the estimate is where counts reach the share. If the count of all
 // events is 0, the interval must be the complete range.
 func TestRanksWithoutNoise(t *testing.T) {
-	r := interval.NewRanks(factor(4), 0.1)
+	r := interval.NewRanks(factors.reading(4), 0.1)
 	scratch := make([]float64, r.Scratch())
 	if got, x := r.Quantile([]float64{25, 50, 75, 100}, 0, interval.Z95, scratch); math.Abs(got+0.8) > 1e-12 ||
 		x != (interval.Interval{Low: -1, High: -0.5}) {
@@ -330,7 +354,7 @@ func TestRanksWithoutNoise(t *testing.T) {
 func BenchmarkRanks(b *testing.B) {
 	const m = 64
 	counts, _ := densities[1].truth(m, 1000, 0.5)
-	r := interval.NewRanks(factor(m), 0.5)
+	r := interval.NewRanks(factors.reading(m), 0.5)
 	scratch := make([]float64, r.Scratch())
 	b.ReportAllocs()
 	for b.Loop() {

@@ -8,11 +8,11 @@ const cells = 16
 
 // Variance returns an interval of 95 % of the variance of x about its mean, in [0, 1], from count, sum and square, the
 // sum of x² − ½. It uses profile where the count is Shown and the surface is flat, and the wider union elsewhere.
-func Variance(square, sum, count Noisy) Interval {
+func Variance(square, sum, count Noisy, law Law) Interval {
 	if p := (point{count, sum, square}); count.Shown() && p.flat() {
-		return Set{Bounded, p.profile(-Z95), p.profile(Z95)}.Within(0, 1)
+		return Set{Bounded, p.profile(-law.Z95), p.profile(law.Z95)}.Within(0, 1)
 	}
-	return variance(square, sum, count)
+	return variance(square, sum, count, law)
 }
 
 // variance returns an interval that covers the true variance with probability 95 % or more, for every truth.
@@ -24,13 +24,13 @@ func Variance(square, sum, count Noisy) Interval {
 // The result contains this union. With A = n² − z²s_n² the ends of the set at µ are m ± z√h/A, where m = µ² + ½ + nG/A
 // and h = A·g + s_n²·G² are convex parabolas in µ. Over an interval of means, m and h are largest at one of its ends. m
 // is least at an end or at its vertex nS/A.
-func variance(square, sum, count Noisy) Interval {
-	a := float64(count.Value*count.Value) - float64(float64(z955*z955)*float64(count.Deviation*count.Deviation))
+func variance(square, sum, count Noisy, law Law) Interval {
+	a := float64(count.Value*count.Value) - float64(float64(law.z955*law.z955)*float64(count.Deviation*count.Deviation))
 	if !(a > 0 && count.Value > 0) {
 		return Interval{0, 1}
 	}
-	u := union{square: square, sum: sum, count: count, a: a}
-	means := Ratio(sum, count, z995).Within(-1, 1)
+	u := union{square: square, sum: sum, count: count, a: a, z: law.z955}
+	means := Ratio(sum, count, law.z995).Within(-1, 1)
 	vertex := float64(count.Value*sum.Value) / a
 	set := Set{Bounded, math.Inf(1), math.Inf(-1)}
 	step := (means.High - means.Low) / cells
@@ -54,7 +54,7 @@ func variance(square, sum, count Noisy) Interval {
 // union holds the numbers from which variance bounds the sets of all means.
 type union struct {
 	square, sum, count Noisy
-	a                  float64
+	a, z               float64
 }
 
 // at returns the middle m and the half width z√h/A of the set of variances for a true mean (see variance).
@@ -64,5 +64,5 @@ func (u union) at(mean float64) (middle, half float64) {
 	g := float64(u.square.Deviation*u.square.Deviation) + float64(s*s)
 	t := float64(u.count.Deviation * ratio)
 	middle = float64(mean*mean) + 0.5 + float64(u.count.Value*ratio)/u.a
-	return middle, float64(z955*math.Sqrt(float64(u.a*g)+float64(t*t))) / u.a
+	return middle, float64(u.z*math.Sqrt(float64(u.a*g)+float64(t*t))) / u.a
 }

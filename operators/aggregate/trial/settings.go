@@ -5,54 +5,51 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/operators"
 	"oriel/operators/experiment"
+	"oriel/operators/setting"
 )
 
 // Settings are the settings of an experiment. They are listed after the settings of arms.
-var Settings = []operators.Setting{
+var Settings = []setting.Row{
 	{
-		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability",
-		Bounds: operators.From(1e-6, 0.5).OrZero(), Default: "0",
-		Later: true,
+		Name: "ALWAYS_VALID", Kind: setting.Number, Unit: "probability",
+		Bounds: setting.From(1e-6, 0.5).OrZero(), Default: "0",
 		Text: "makes ORIEL_ARMS an experiment: with this probability at most, the bands of its effects fail at any look. 0.05 is usual; " +
 			"0: no experiment",
 	},
 	{
-		Name: "PROPENSITIES", Kind: operators.Text, Form: func(text string) bool { return propensities(text) != nil }, Unit: "p|p|…",
+		Name: "PROPENSITIES", Kind: setting.Text, Form: func(text string) bool { return propensities(text) != nil }, Unit: "p|p|…",
 		Range: "one number from 0.001 to 0.999 for each arm; their sum is 1",
-		Later: true,
 		Text:  "probability with which the experiment draws each arm, in the order of ORIEL_CELLS, whatever came before",
 	},
 	{
-		Name: "NEAR", Kind: operators.Number, Unit: "value",
-		Bounds: operators.From(-1e12, 1e12), Range: "inside of ORIEL_VALUE's range", Default: "0",
-		Later: true,
-		Text:  "a guess of the mean outcome, from public or older data. A good guess makes bands narrower; bands are valid with any guess",
+		Name: "NEAR", Kind: setting.Number, Unit: "value",
+		Bounds: setting.From(-1e12, 1e12), Range: "inside of ORIEL_VALUE's range", Default: "0",
+		Text: "a guess of the mean outcome, from public or older data. A good guess makes bands narrower; bands are valid with any guess",
 	},
 	{
-		Name: "TARGET", Kind: operators.Count, Unit: "events", Bounds: operators.From(experiment.FirstLook, 1e12).OrZero(), Default: "0", Later: true,
+		Name: "TARGET", Kind: setting.Count, Unit: "events", Bounds: setting.From(experiment.FirstLook, 1e12).OrZero(), Default: "0",
 		Text: "expected number of events of the experiment. Bands are tuned for this number, and valid before and after",
 	},
 	{
-		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"},
-		Default: "unknown", Later: true,
-		Text: "single states, in public, that each unit, such as a visitor, sends one event. Otherwise an experiment needs ORIEL_USER_ID",
+		Name: "UNITS", Kind: setting.Text, Unit: "name", Choices: []string{"unknown", "single"},
+		Default: "unknown",
+		Text:    "single states, in public, that each unit, such as a visitor, sends one event. Otherwise an experiment needs ORIEL_USER_ID",
 	},
 	{
-		Name: "LIFT", Kind: operators.Flag, Unit: "bool", Default: "false", Later: true,
+		Name: "LIFT", Kind: setting.Flag, Unit: "bool", Default: "false",
 		Text: "decisions also have each arm's mean over the control's, with a band. ORIEL_VALUE must start at 0",
 	},
 	{
-		Name: "EXPERIMENT_STEP", Kind: operators.Text, Form: func(text string) bool { return parseStarts(text) != nil }, Unit: "step,step,…", Range: "1 to 2^40, ascending, at most 64",
-		Default: "1", Later: true,
-		Text: "first step of the experiment in its stream. Each further step ends it and starts the next one, with a verdict of its own",
+		Name: "EXPERIMENT_STEP", Kind: setting.Text, Form: func(text string) bool { return parseStarts(text) != nil }, Unit: "step,step,…", Range: "1 to 2^40, ascending, at most 64",
+		Default: "1",
+		Text:    "first step of the experiment in its stream. Each further step ends it and starts the next one, with a verdict of its own",
 	},
 }
 
 // Read reads the settings of an experiment on an aggregate's arms, and reports each problem with them. It returns nil
 // if no experiment is configured. weightMax is the largest weight of an event, or 0 if events have none.
-func Read(v *operators.Values, of Arms, weightMax float64, facts mechanisms.Facts) *Trial {
+func Read(v *setting.Values, of Arms, weightMax float64, facts mechanisms.Facts) *Trial {
 	t := &Trial{Arms: of, Alpha: v.Number("ALWAYS_VALID"), Near: v.Number("NEAR"), Lift: v.Flag("LIFT")}
 	target, steps, text := v.Count("TARGET"), v.Text("EXPERIMENT_STEP"), v.Text("PROPENSITIES")
 	if t.Alpha == 0 && v.Sound("ALWAYS_VALID") {
@@ -70,7 +67,7 @@ func Read(v *operators.Values, of Arms, weightMax float64, facts mechanisms.Fact
 		"needs mean in ORIEL_STATISTICS, of outcomes in ORIEL_VALUE")
 	v.Want("WEIGHT_MAX", weightMax == 0, "%g: an experiment counts each event once; leave it out, or ORIEL_ALWAYS_VALID",
 		weightMax)
-	v.Want("MECHANISM", facts.Structure != mechanisms.PerStep, "%s: ORIEL_ALWAYS_VALID wants blt, with a horizon or a memory", v.Mechanism)
+	v.Want("MECHANISM", !facts.EachStep(), "%s: ORIEL_ALWAYS_VALID wants blt, with a horizon or a memory", v.Mechanism)
 	t.Propensities = propensities(text)
 	sum := 0.0
 	for _, p := range t.Propensities {
@@ -107,7 +104,7 @@ const MaxTargetSteps = 1 << 20
 
 // wantUnits requires at most one event of each unit (for example, each visitor): ORIEL_UNITS must state it, or users
 // must be separated. Events of one unit depend on each other, and no confidence sequence here accounts for dependence.
-func (t *Trial) wantUnits(v *operators.Values) {
+func (t *Trial) wantUnits(v *setting.Values) {
 	if v.Text("UNITS") == "single" {
 		return
 	}
@@ -124,7 +121,7 @@ func (t *Trial) wantUnits(v *operators.Values) {
 // propensities parses p|p|…; it returns nil if the text is not a list of this form.
 func propensities(text string) (list []float64) {
 	for part := range strings.SplitSeq(text, "|") {
-		p, err := operators.ParseNumber(part)
+		p, err := setting.ParseNumber(part)
 		if err != nil || !(p >= 0.001 && p <= 0.999) {
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 	"oriel/operators/aggregate/block"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/experiment"
+	"oriel/operators/setting"
 )
 
 // Arms describes where the sums of a release have the outcomes of arms.
@@ -38,17 +39,17 @@ type Trial struct {
 	Exact        bool   // draws have almost no noise, to show experiments without privacy
 }
 
-// Canonical returns the section of a plan that describes the experiment; it follows the specification.
+// Canonical returns the section of params that describes the experiment; it follows the specification.
 func (t *Trial) Canonical() string {
 	if t == nil {
 		return ""
 	}
 	var shares []string
 	for _, p := range t.Propensities {
-		shares = append(shares, operators.Decimal(p))
+		shares = append(shares, setting.Decimal(p))
 	}
-	return "always_valid=" + operators.Decimal(t.Alpha) + "\npropensities=" + strings.Join(shares, "|") +
-		"\nnear=" + operators.Decimal(t.Near) + "\ntarget=" + operators.Decimal(t.Target) +
+	return "always_valid=" + setting.Decimal(t.Alpha) + "\npropensities=" + strings.Join(shares, "|") +
+		"\nnear=" + setting.Decimal(t.Near) + "\ntarget=" + setting.Decimal(t.Target) +
 		"\nlift=" + strconv.FormatBool(t.Lift) + "\n" + stepLine + formatStarts(t.Starts) + "\n"
 }
 
@@ -72,7 +73,7 @@ func (t *Trial) Settings(law mechanisms.NoiseLaw, batch uint64) experiment.Setti
 	return e
 }
 
-// Experiment describes the members that a trial adds to decisions. It does not set Assigned.
+// Experiment describes the members that a trial adds to decisions.
 func (t *Trial) Experiment() *operators.Experiment {
 	x := &operators.Experiment{
 		Arms: t.Names, Alpha: t.Alpha, Outcome: t.Outcome, Low: t.Low, High: t.High, Target: t.Target, First: t.Starts[0] + 1,
@@ -132,7 +133,7 @@ func (t *Trial) Power(law mechanisms.NoiseLaw, batch uint64, aim operators.Aim) 
 	return &power, nil
 }
 
-// Plans show laterStarts distances between the announcement of an experiment and its start: the least one, and
+// `oriel plan` shows laterStarts distances between the announcement of an experiment and its start: the least one, and
 // multiples of it.
 const (
 	laterStarts = 4

@@ -18,7 +18,7 @@ const (
 	maxStep  = 1 << 40
 )
 
-// stepLine starts the line of a plan that lists the first steps of experiments. A plan has a further line for each
+// stepLine starts the line of params that lists the first steps of experiments. Params have a further line for each
 // experiment that was added after the stream was opened: its first step, and the number of steps that a process may
 // have closed when it was added.
 const (
@@ -75,8 +75,8 @@ func (t *Trial) Longest(most, horizon uint64) (steps uint64) {
 	return steps
 }
 
-// Append returns the trial with the experiments that Next has appended to a plan. lines is the end of the plan, behind
-// Canonical. It is false for lines that Next does not append.
+// Append returns the trial with the experiments that Next has appended to params. lines is the end of the params,
+// behind Canonical. It is false for lines that Next does not append.
 func (t *Trial) Append(lines string) (further *Trial, ok bool) {
 	all, announced := formatStarts(t.Starts), slices.Clone(t.Announced)
 	for line := range strings.Lines(lines) {
@@ -95,7 +95,7 @@ func (t *Trial) Append(lines string) (further *Trial, ok bool) {
 	return &copied, copied.Starts != nil
 }
 
-// appendedLine returns the line of a plan for an experiment that was added after the stream was opened.
+// appendedLine returns the line of params for an experiment that was added after the stream was opened.
 func appendedLine(step, announced uint64) string {
 	return stepLine + strconv.FormatUint(step, 10) + afterMark + strconv.FormatUint(announced, 10) + "\n"
 }
@@ -108,8 +108,8 @@ func (t *Trial) Turns() []uint64 {
 	return t.steps()
 }
 
-// Next returns the line to append to the plan of a stream, so that its next experiment starts with the given step. The
-// choice of the step may depend on the releases of the first `announced` steps.
+// Next returns the line to append to the params of a stream, so that its next experiment starts with the given step.
+// The choice of the step may depend on the releases of the first `announced` steps.
 func (t *Trial) Next(step, announced uint64) ([]byte, error) {
 	steps := t.Turns()
 	switch {

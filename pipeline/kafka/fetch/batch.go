@@ -51,12 +51,29 @@ type Batch struct {
 	whole []records.Record // after Split: all records; Records are the last of them
 }
 
-// Order is the position of a Batch in the order log of a whole topic.
+// Order is the position of a Batch in the order of a whole topic.
 type Order struct {
-	Record      int64 // offset of the order record that lists the range
+	Record      int64 // offset of the order record that orders the Batch
 	LeaderEpoch int32 // leader epoch of the batch in the order log that holds Record
-	Epoch       int32 // leader epoch of the range, from the order record
-	Done        bool  // the Batch ends its range, and the range is the last one of its order record
+	Slot        int64 // slot of the Batch
+	Closes      int64 // last slot that Record closes
+	End         int64 // end of the partition, from the order record or an earlier one
+	Epoch       int32 // leader epoch of the end
+	Done        *Done // position after Record, if the Batch is the last one that Record orders; else nil
+}
+
+// Done is the position in the order of a whole topic after an order record.
+type Done struct {
+	Slot  int64   // first slot of later records
+	Parts []Reach // partitions that the order record names
+}
+
+// Reach is an end that an order record names.
+type Reach struct {
+	Partition int32
+	Start     int64 // start of the stream in the partition
+	End       int64
+	Epoch     int32 // leader epoch of the end
 }
 
 // Epoch is the leader epoch of the record batches from an offset on.

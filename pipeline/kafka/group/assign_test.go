@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"oriel/pipeline/kafka/wire"
 )
 
 func TestAssignGivesEachPartitionOnce(t *testing.T) {
@@ -110,39 +108,36 @@ func TestAssignSettles(t *testing.T) {
 // TestGroupBytesRoundTrip parses the bytes of group requests, also with data that other clients append to them.
 func TestGroupBytesRoundTrip(t *testing.T) {
 	for _, mark := range []string{"", "name/id"} {
-		sent := append(appendSubscription(nil, mark, claim{[]int32{4, 1}, 7}, "t"), 1, 2, 3)
-		s := parseSubscription(&wire.Reader{B: sent}, "t")
+		sent := append(subscriptionBytes(mark, claim{[]int32{4, 1}, 7}, "t"), 1, 2, 3)
+		s := parseSubscription(sent, "t")
 		if want := fmt.Sprintf("{[t] %s {[1 4] 7}}", mark); fmt.Sprint(s) != want {
 			t.Errorf("%v, want %s", s, want)
 		}
 	}
-	kept := appendSubscription(nil, "m", claim{[]int32{3}, 2}, Config{Topic: "t", Kept: "u"}.topics()...)
-	if s := parseSubscription(&wire.Reader{B: kept}, "t"); fmt.Sprint(s) != "{[t u] m {[3] 2}}" {
+	kept := subscriptionBytes("m", claim{[]int32{3}, 2}, Config{Topic: "t", Kept: "u"}.topics()...)
+	if s := parseSubscription(kept, "t"); fmt.Sprint(s) != "{[t u] m {[3] 2}}" {
 		t.Errorf("%v, want topics t and u, mark m, and the claim", s)
 	}
-	if s := parseSubscription(&wire.Reader{B: kept}, "u"); fmt.Sprint(s.claim) != "{[] 2}" {
+	if s := parseSubscription(kept, "u"); fmt.Sprint(s.claim) != "{[] 2}" {
 		t.Errorf("claim %v of a topic of which nothing is claimed", s.claim)
 	}
-	if s := parseSubscription(&wire.Reader{B: kept[:len(kept)-2]}, "t"); fmt.Sprint(s.claim) != "{[] -1}" {
+	if s := parseSubscription(kept[:len(kept)-2], "t"); fmt.Sprint(s.claim) != "{[] -1}" {
 		t.Errorf("claim %v from bytes that are cut short", s.claim)
 	}
-	if s := parseSubscription(&wire.Reader{B: []byte{
+	if s := parseSubscription([]byte{
 		0, 0, 0, 0, 0, 1, 0, 1, 't', 0xff, 0xff, 0xff,
 		0xff,
-	}}, "t"); fmt.Sprint(s) != "{[t]  {[] -1}}" {
+	}, "t"); fmt.Sprint(s) != "{[t]  {[] -1}}" {
 		t.Errorf("%v of a consumer that says nothing more than its topic", s)
 	}
-	share := appendAssignment(nil, "t", []int32{5, 2})
-	answer := wire.AppendSized([]byte{0, 0, 0, 0, 0, 0}, share) // throttle time and code, then the share
+	share := assignmentBytes("t", []int32{5, 2})
 	for topic, want := range map[string]string{"t": "[2 5]", "u": "[]"} {
-		r := &wire.Reader{B: answer}
-		code, partitions := parseSync(r, topic)
-		if code != 0 || r.Err != nil || fmt.Sprint(partitions) != want {
-			t.Errorf("%s: code %d, %v, partitions %v, want %s", topic, code, r.Err, partitions, want)
+		partitions, err := parseAssignment(append(share, 1, 2, 3), topic)
+		if err != nil || fmt.Sprint(partitions) != want {
+			t.Errorf("%s: %v, partitions %v, want %s", topic, err, partitions, want)
 		}
 	}
-	r := &wire.Reader{B: wire.AppendSized([]byte{0, 0, 0, 0, 0, 0}, share[:len(share)-6])}
-	if parseSync(r, "t"); r.Err == nil {
+	if _, err := parseAssignment(share[:len(share)-6], "t"); err == nil {
 		t.Error("an assignment that is cut short is taken")
 	}
 }

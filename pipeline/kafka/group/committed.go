@@ -2,13 +2,11 @@ package group
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 
-	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/wire"
 )
 
 // Offset is a group's committed offset for a partition.
@@ -44,23 +42,15 @@ func committed(
 	ctx context.Context, c *kafka.Client, operation, group, topic string, partitions []int32, stable bool,
 ) (offsets []Offset, err error) {
 	err = c.RetryAt(ctx, kafka.CoordinatorOfGroup(group), operation, func(ctx context.Context) error {
-		body := wire.AppendCompactString(nil, group)
-		body = append(body, 2) // array of one topic
-		body = wire.AppendCompactString(body, topic)
-		body = binary.AppendUvarint(body, uint64(len(partitions))+1)
-		for _, partition := range partitions {
-			body = binary.BigEndian.AppendUint32(body, uint32(partition))
+		req := &kmsg.OffsetFetchRequest{
+			Group: group, Topics: []kmsg.OffsetFetchRequestTopic{{Topic: topic, Partitions: partitions}}, RequireStable: stable,
 		}
-		body = append(body, 0, 0, 0) // topic tags; require stable offsets; tags
-		if stable {
-			body[len(body)-2] = 1
-		}
-		req := &kafka.GroupCall{Call: c.NewCall(protocol.OffsetFetch, 7, true, body), ID: group}
-		found, code := noOffsets(partitions), int16(0)
-		req.Complete(func(r *wire.Reader) { found, code = parseOffsetFetch(r, partitions) })
-		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+		res, err := kafka.Ask[*kmsg.OffsetFetchResponse](
+			ctx, c, kafka.AttemptTimeout, kafka.GroupID(group), req, offsetFetchVersion)
+		if err != nil {
 			return err
 		}
+		found, code := offsetsOf(res, partitions)
 		if kafka.Code(code) == codeGroupNotFound {
 			found, code = noOffsets(partitions), 0
 		}
@@ -79,29 +69,29 @@ func noOffsets(partitions []int32) []Offset {
 	return offsets
 }
 
-// parseOffsetFetch reads an OffsetFetch 7 answer for partitions of one topic. code is the first error code among them.
-func parseOffsetFetch(r *wire.Reader, partitions []int32) (offsets []Offset, code int16) {
+// offsetFetchVersion is the first version that can wait for stable offsets (Kafka 2.5).
+const offsetFetchVersion = 7
+
+// offsetsOf returns the offsets of an answer for partitions of one topic. code is the answer's error code, or the last
+// one of a partition.
+func offsetsOf(res *kmsg.OffsetFetchResponse, partitions []int32) (offsets []Offset, code int16) {
 	offsets = noOffsets(partitions)
-	r.Int32() // throttle time
-	for n := r.CompactArray(3); n > 0; n-- {
-		r.CompactText()
-		for m := r.CompactArray(20); m > 0; m-- {
-			at := Offset{Partition: r.Int32(), Offset: r.Int64()}
-			r.Int32() // leader epoch
-			at.Note = r.CompactText()
-			if is := r.Int16(); is != 0 {
-				code = is
+	for _, t := range res.Topics {
+		for _, p := range t.Partitions {
+			at := Offset{Partition: p.Partition, Offset: p.Offset}
+			if p.Metadata != nil {
+				at.Note = *p.Metadata
 			}
-			r.Tags()
+			if p.ErrorCode != 0 {
+				code = p.ErrorCode
+			}
 			if i := slices.Index(partitions, at.Partition); i >= 0 {
 				offsets[i] = at
 			}
 		}
-		r.Tags()
 	}
-	if whole := r.Int16(); whole != 0 {
-		code = whole
+	if res.ErrorCode != 0 {
+		code = res.ErrorCode
 	}
-	r.Tags()
 	return offsets, code
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
@@ -224,7 +225,7 @@ func (g *Member) forget() {
 
 // attempt is one join and one sync.
 func (g *Member) attempt(ctx context.Context) error {
-	var joined joinAnswer
+	var joined *kmsg.JoinGroupResponse
 	g.asked = true
 	err := g.unlessExpelled(ctx, func(ctx context.Context) error {
 		var err error
@@ -234,38 +235,38 @@ func (g *Member) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if joined.member != "" {
-		g.member = joined.member
+	if joined.MemberID != "" {
+		g.member = joined.MemberID
 	}
-	if err := kafka.CodeError(joined.code); err != nil {
+	if err := kafka.CodeError(joined.ErrorCode); err != nil {
 		return err
 	}
 	g.pulse.stop()
 	g.pulse = nil
 	if held := g.held.Load(); held != nil { // BEFORE the sync: the coordinator refuses commits of earlier generations
-		held.renew(Membership{Group: g.config.ID, Generation: joined.generation, Member: g.member})
+		held.renew(Membership{Group: g.config.ID, Generation: joined.Generation, Member: g.member})
 	}
 	watched := -1
 	var shares []assignment
-	if joined.leader == g.member {
+	if joined.LeaderID == g.member {
 		watched, err = g.partitions(ctx)
 		if err != nil {
 			return err
 		}
-		shares = assign(g.config.Topic, g.config.Mark, watched, joined.members)
+		shares = assign(g.config.Topic, g.config.Mark, watched, subscribers(joined, g.config.Topic))
 	}
-	g.pulse = g.beat(joined.generation, watched)
+	g.pulse = g.beat(joined.Generation, watched)
 	var partitions []int32
 	err = g.unlessExpelled(ctx, func(ctx context.Context) error {
 		var err error
-		partitions, err = g.syncRequest(ctx, joined.generation, shares)
+		partitions, err = g.syncRequest(ctx, joined.Generation, shares)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	g.gaveUp = slices.ContainsFunc(g.share.partitions, func(p int32) bool { return !slices.Contains(partitions, p) })
-	g.share, g.waiting = claim{partitions: partitions, generation: joined.generation}, true
+	g.share, g.waiting = claim{partitions: partitions, generation: joined.Generation}, true
 	return nil
 }
 

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/wire"
 )
 
 // describeVersion is the last version before flexible ones.
@@ -55,15 +54,13 @@ func Describe(ctx context.Context, c *kafka.Client, config Config, partitions in
 
 // describeGroup asks the coordinator about one group. A group that does not exist has the state Dead.
 func describeGroup(ctx context.Context, c *kafka.Client, id, topic string) (groupDescription, error) {
-	body := []byte{0, 0, 0, 1} // array of one group
-	body = wire.AppendString(body, id)
-	body = append(body, 0) // without authorised operations
-	req := &kafka.GroupCall{Call: c.NewCall(protocol.DescribeGroups, describeVersion, false, body), ID: id}
-	var group groupDescription
-	req.Complete(func(r *wire.Reader) { group = parseDescribeGroup(r, topic) })
-	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+	req := &kmsg.DescribeGroupsRequest{Groups: []string{id}}
+	res, err := kafka.Ask[*kmsg.DescribeGroupsResponse](
+		ctx, c, kafka.AttemptTimeout, kafka.GroupID(id), req, describeVersion)
+	if err != nil {
 		return groupDescription{}, err
 	}
+	group := descriptionOf(res, topic)
 	if kafka.Code(group.code) == codeGroupNotFound {
 		group.code, group.state = 0, "Dead"
 	}
@@ -132,29 +129,18 @@ func (d groupDescription) membersOf(mark string, partitions int) Members {
 	return c
 }
 
-// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, with the shares of one topic. A
-// foreign member may have sent any bytes; malformed bytes count as an empty share.
-func parseDescribeGroup(r *wire.Reader, topic string) groupDescription {
-	var d groupDescription
-	r.Int32() // throttle time
-	for n := r.Array(16); n > 0; n-- {
-		d.code = r.Int16()
-		r.Text() // group id
-		d.state = r.Text()
-		r.Text() // protocol type
-		r.Text() // protocol
-		d.members = nil
-		for m := r.Array(16); m > 0; m-- {
-			var s ForeignMember
-			r.Text() // member id
-			r.Text() // static id
-			s.Client, s.Host = r.Text(), r.Text()
-			wants := parseSubscription(&wire.Reader{B: r.Sized()}, topic)
-			s.Mark, s.Topics = wants.mark, wants.topics
-			s.Partitions = parseAssignment(&wire.Reader{B: r.Sized()}, topic)
-			d.members = append(d.members, s)
+// descriptionOf returns the group of an answer, with the shares of one topic. A foreign member may have sent any bytes;
+// malformed bytes count as an empty share.
+func descriptionOf(res *kmsg.DescribeGroupsResponse, topic string) (d groupDescription) {
+	for _, g := range res.Groups {
+		d = groupDescription{code: g.ErrorCode, state: g.State}
+		for _, m := range g.Members {
+			wants := parseSubscription(m.ProtocolMetadata, topic)
+			share, _ := parseAssignment(m.MemberAssignment, topic)
+			d.members = append(d.members, ForeignMember{
+				Client: m.ClientID, Host: m.ClientHost, Mark: wants.mark, Topics: wants.topics, Partitions: share,
+			})
 		}
-		r.Int32() // authorised operations
 	}
 	return d
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
@@ -36,8 +36,8 @@ func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	p := &heartbeats{
 		ended: make(chan struct{}), lost: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel,
 	}
-	body := g.heartbeat(generation) // made once: the group's fields do not change while heartbeats run
-	p.workers.Go(func() { p.beat(ctx, g, body) })
+	req := g.heartbeat(generation) // made once: the group's fields do not change while heartbeats run
+	p.workers.Go(func() { p.beat(ctx, g, &req) })
 	if partitions >= 0 {
 		p.workers.Go(func() { p.watch(ctx, g, partitions) })
 	}
@@ -77,7 +77,7 @@ func (p *heartbeats) stop() {
 	}
 }
 
-func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
+func (p *heartbeats) beat(ctx context.Context, g *Member, req *kmsg.HeartbeatRequest) {
 	ticker := time.NewTicker(min(time.Second, g.config.SessionTimeout/4))
 	defer ticker.Stop()
 	for answered := time.Now(); ; {
@@ -87,8 +87,10 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 		case <-ticker.C:
 		}
 		request, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
-		err := g.codeRequest(request, protocol.Heartbeat, heartbeatVersion, body)
-		cancel()
+		answer, err := ask[*kmsg.HeartbeatResponse](request, g, req, heartbeatVersion)
+		if cancel(); err == nil {
+			err = kafka.CodeError(answer.ErrorCode)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return

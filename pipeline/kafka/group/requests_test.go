@@ -1,24 +1,19 @@
 package group
 
 import (
+	"slices"
 	"testing"
-
-	"oriel/pipeline/kafka/wire"
 )
 
-// FuzzGroupAnswers fuzzes the parsers of raw answers. They must never panic, and must allocate no more than the input's
-// size.
-func FuzzGroupAnswers(f *testing.F) {
-	f.Add([]byte{0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 'h', 0, 0, 0, 1, 0, 0, 2, 'c', 0, 0, 0, 1, 1, 0})
+// FuzzMemberBytes fuzzes the parsers of bytes that foreign members may have sent. They must never panic, and shares
+// must be ascending.
+func FuzzMemberBytes(f *testing.F) {
+	f.Add(subscriptionBytes("m", claim{[]int32{3}, 2}, "t", "u"))
+	f.Add(assignmentBytes("t", []int32{5, 2}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, parse := range []func(*wire.Reader){
-			func(r *wire.Reader) { parseOffsetFetch(r, []int32{0, 1}) },
-			func(r *wire.Reader) { parseJoin(r, "t") },
-			func(r *wire.Reader) { parseSync(r, "t") },
-			func(r *wire.Reader) { parseLeave(r) },
-			func(r *wire.Reader) { parseDescribeGroup(r, "t") },
-		} {
-			parse(&wire.Reader{B: b})
+		share, err := parseAssignment(b, "t")
+		if claimed := parseSubscription(b, "t").claim.partitions; !slices.IsSorted(claimed) || !slices.IsSorted(share) {
+			t.Errorf("%v, %v, %v", claimed, share, err)
 		}
 	})
 }

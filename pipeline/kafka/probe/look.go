@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/wire"
 )
 
 // Versions of requests. Every broker from Kafka 3.1 on supports them, except quorumVersion (3.3).
@@ -76,8 +74,8 @@ func Look(ctx context.Context, c *kafka.Client, topics ...string) (Cluster, erro
 	if req.Topics == nil {
 		req.Topics = []kmsg.MetadataRequestTopic{} // nil would ask for every topic
 	}
-	res := kmsg.NewPtrMetadataResponse()
-	if err := ask(ctx, c, &req, res, metadataVersion); err != nil {
+	res, err := ask[*kmsg.MetadataResponse](ctx, c, &req, metadataVersion)
+	if err != nil {
 		return Cluster{}, err
 	}
 	cluster := Cluster{Topics: map[string]Topic{}}
@@ -103,16 +101,7 @@ func Look(ctx context.Context, c *kafka.Client, topics ...string) (Cluster, erro
 	return cluster, nil
 }
 
-// ask sends a request to any broker, encoded by kmsg.
-func ask(ctx context.Context, c *kafka.Client, req kmsg.Request, res kmsg.Response, version int16) error {
-	req.SetVersion(version)
-	res.SetVersion(version)
-	call := c.NewCall(protocol.ApiKey(req.Key()), version, req.IsFlexible(), req.AppendTo(nil))
-	call.Complete(func(r *wire.Reader) {
-		if err := res.ReadFrom(r.B); err != nil && r.Err == nil {
-			r.Err = fmt.Errorf("kafka: answer to %s: %w", protocol.ApiKey(req.Key()), err)
-		}
-	})
-	_, err := c.RoundTrip(ctx, kafka.AttemptTimeout, &call)
-	return err
+// ask sends a request to any broker.
+func ask[R kmsg.Response](ctx context.Context, c *kafka.Client, req kmsg.Request, version int16) (R, error) {
+	return kafka.Ask[R](ctx, c, kafka.AttemptTimeout, kafka.AnyBroker{}, req, version)
 }

@@ -9,6 +9,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/records"
@@ -50,13 +51,17 @@ func Send(
 		Call: c.NewCall(protocol.Produce, produceVersion, false, body), Topic: topic, Partition: partition,
 	}
 	req.Tail = batch
-	base, code := int64(-1), int16(0)
-	req.Complete(func(r *wire.Reader) { base, code = parseProduce(r) })
+	answer := kmsg.ProduceResponse{Version: produceVersion}
+	req.Into(&answer)
 	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 		b.Abandon() // not reused, because the connection may still be sending it
 		return -1, err
 	}
-	return base, kafka.CodeError(code)
+	if len(answer.Topics) != 1 || len(answer.Topics[0].Partitions) != 1 {
+		return -1, wire.ErrShort
+	}
+	appended := &answer.Topics[0].Partitions[0]
+	return appended.BaseOffset, kafka.CodeError(appended.ErrorCode)
 }
 
 // unsequenced is the stamp of a batch that belongs to no producer: a broker appends it each time it arrives.
@@ -73,23 +78,6 @@ func Append(
 		return err
 	})
 	return baseOffset, err
-}
-
-// parseProduce reads a Produce 7 answer for one partition.
-func parseProduce(r *wire.Reader) (base int64, code int16) {
-	base = -1
-	for n := r.Array(6); n > 0; n-- {
-		r.Text()
-		for m := r.Array(30); m > 0; m-- {
-			r.Int32() // partition index
-			code = r.Int16()
-			base = r.Int64()
-			r.Int64() // append time
-			r.Int64() // log start
-		}
-	}
-	r.Int32() // throttle time
-	return base, code
 }
 
 // Produce appends a batch to a partition that Begin named. The batch is sent again under the same sequence number until

@@ -73,6 +73,25 @@ func (p *Producer) initialise(ctx context.Context) error {
 	return nil
 }
 
+// epochStride is the distance of the epochs that RoundEpoch takes.
+const epochStride = 4
+
+// RoundEpoch takes epochs until the producer's epoch is a multiple of 4. It must be called right after New, for a
+// producer whose epochs must not show whether an earlier one had a transaction open. An epoch of New is one later than
+// that of the earlier producer, or two later if the coordinator had to abort a transaction. If the earlier producer has
+// called RoundEpoch, and then End once to abort, its epoch is one later than a multiple of 4, so both become the next
+// multiple.
+func (p *Producer) RoundEpoch(ctx context.Context) error {
+	for {
+		if _, epoch := p.Identity(); epoch%epochStride == 0 {
+			return nil
+		}
+		if err := p.retry(ctx, "take over", p.initialise); err != nil {
+			return err
+		}
+	}
+}
+
 // Identity returns the producer id and epoch from the broker, as records in the log have them.
 func (p *Producer) Identity() (id int64, epoch int16) {
 	p.mu.Lock()

@@ -25,6 +25,7 @@ const MaxHeaders = 1024
 type Public struct {
 	Offset      int64
 	LeaderEpoch int32 // epoch of the appending leader; with topic id, partition and offset it identifies the record
+	Appended    bool  // Timestamp is the time at which the broker appended the record's batch (LogAppendTime)
 	Length      int   // bytes of the record in its decompressed batch; 0 if its end is unknown
 
 	// Timestamp is set by the producer or the broker, by the topic's configuration, in ms since 1970; it is negative if
@@ -193,7 +194,7 @@ func (c *Cursor) Next(dst *Record) Public {
 		dst.Headers, ok = takeHeaders(&record)
 	}
 	if c.Header.Attributes&logAppendTimeBit != 0 {
-		dst.Timestamp = c.Header.highest
+		dst.Timestamp, dst.Appended = c.Header.highest, true
 	}
 	if !ok {
 		dst.Value, dst.Headers, dst.Unreadable = nil, Headers{}, true

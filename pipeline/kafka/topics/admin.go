@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/wire"
@@ -119,3 +120,26 @@ func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int
 // errAlreadyAdded is transient: an attempt whose answer was lost has added the partitions, and the next attempt finds
 // them.
 var errAlreadyAdded = errors.New("the topic has grown meanwhile")
+
+// deleteRecordsVersion is supported by every broker from Kafka 2.0 on.
+const deleteRecordsVersion = 1
+
+// DeleteRecords deletes the records of a partition before an offset, as retention does.
+func DeleteRecords(ctx context.Context, c *kafka.Client, topic string, partition int32, before int64) error {
+	at := kmsg.DeleteRecordsRequestTopicPartition{Partition: partition, Offset: before}
+	of := kmsg.DeleteRecordsRequestTopic{Topic: topic, Partitions: []kmsg.DeleteRecordsRequestTopicPartition{at}}
+	req := kmsg.DeleteRecordsRequest{
+		Topics: []kmsg.DeleteRecordsRequestTopic{of}, TimeoutMillis: int32(kafka.AttemptTimeout.Milliseconds()),
+	}
+	leader := kafka.TopicPartition{Topic: topic, Partition: partition}
+	return c.Retry(ctx, "delete records of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
+		res, err := kafka.Ask[*kmsg.DeleteRecordsResponse](ctx, c, kafka.AttemptTimeout, leader, &req, deleteRecordsVersion)
+		if err != nil {
+			return err
+		}
+		if len(res.Topics) != 1 || len(res.Topics[0].Partitions) != 1 {
+			return wire.ErrShort
+		}
+		return kafka.CodeError(res.Topics[0].Partitions[0].ErrorCode)
+	})
+}

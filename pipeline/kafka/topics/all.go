@@ -7,48 +7,24 @@ import (
 	"sync"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/wire"
 )
 
-// answer is a leader's answer for a partition: an offset and its leader epoch.
-type answer struct {
-	partition int32
-	code      int16
-	epoch     int32
-	offset    int64
-}
-
-// looks are the requests that each leader gets for all of its partitions, in order.
-type looks struct {
-	calls []func(parts []partitionEpoch) kafka.Call
-	parse func(r *wire.Reader, each func(answer))
-}
+// look is a request that each leader gets for all of its partitions.
+type look func(ctx context.Context, to kafka.Target, parts []partitionEpoch) ([]answer, error)
 
 // BoundsOfAll is BoundsOf of several partitions, in their order, under the topic's id. It takes three requests to each
 // broker that leads some of the partitions.
 func BoundsOfAll(ctx context.Context, c *kafka.Client, topic Topic, partitions []int32) ([]Bounds, error) {
-	look := func(at int64, level kafkago.IsolationLevel) func(parts []partitionEpoch) kafka.Call {
-		return func(parts []partitionEpoch) kafka.Call {
-			return c.NewCall(protocol.ListOffsets, listOffsetsVersion, false, listOffsets(topic.Name, at, level, parts))
+	ask := func(at int64, level kafkago.IsolationLevel) look {
+		return func(ctx context.Context, to kafka.Target, parts []partitionEpoch) ([]answer, error) {
+			return listOffsets(ctx, c, to, topic.Name, at, level, parts)
 		}
 	}
-	found, err := askAll(ctx, c, topic, "bounds", partitions, looks{
-		calls: []func([]partitionEpoch) kafka.Call{
-			look(kafkago.FirstOffset, kafkago.ReadCommitted), look(kafkago.LastOffset, kafkago.ReadCommitted),
-			look(kafkago.LastOffset, kafkago.ReadUncommitted),
-		},
-		parse: func(r *wire.Reader, each func(answer)) {
-			parseListOffsets(r, func(a answer) {
-				if a.code == 0 && a.offset < 0 {
-					a.code = int16(kafkago.OffsetNotAvailable)
-				}
-				each(a)
-			})
-		},
-	})
+	found, err := askAll(ctx, c, topic, "bounds", partitions,
+		ask(kafkago.FirstOffset, kafkago.ReadCommitted), ask(kafkago.LastOffset, kafkago.ReadCommitted),
+		ask(kafkago.LastOffset, kafkago.ReadUncommitted))
 	if err != nil {
 		return nil, err
 	}
@@ -80,16 +56,14 @@ func EpochsBefore(ctx context.Context, c *kafka.Client, topic Topic, asked []Epo
 			epochs[e.Partition] = e.Epoch
 			partitions = append(partitions, e.Partition)
 		}
-		found, err := askAll(ctx, c, topic, "epochs", partitions, looks{
-			calls: []func([]partitionEpoch) kafka.Call{func(parts []partitionEpoch) kafka.Call {
+		found, err := askAll(ctx, c, topic, "epochs", partitions,
+			func(ctx context.Context, to kafka.Target, parts []partitionEpoch) ([]answer, error) {
 				of := make([]int32, len(parts))
 				for i, p := range parts {
 					of[i] = epochs[p.partition]
 				}
-				return c.NewCall(protocol.OffsetForLeaderEpoch, epochEndsVersion, false, epochEnds(topic.Name, parts, of))
-			}},
-			parse: parseEpochEnds,
-		})
+				return epochEnds(ctx, c, to, topic.Name, parts, of)
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -107,9 +81,9 @@ func EpochsBefore(ctx context.Context, c *kafka.Client, topic Topic, asked []Epo
 // topic's id again after its answers, because by then it knows whether the topic was recreated. askAll returns the
 // answers to each call, by partition.
 func askAll(
-	ctx context.Context, c *kafka.Client, topic Topic, what string, partitions []int32, l looks,
+	ctx context.Context, c *kafka.Client, topic Topic, what string, partitions []int32, looks ...look,
 ) (found []map[int32]answer, err error) {
-	found = make([]map[int32]answer, len(l.calls))
+	found = make([]map[int32]answer, len(looks))
 	for i := range found {
 		found[i] = map[int32]answer{}
 	}
@@ -120,7 +94,7 @@ func askAll(
 			err = topic.same(cluster)
 		}
 		if err == nil {
-			err = askLeaders(ctx, c, topic, cluster.leaders[topic.Name], partitions, l, found)
+			err = askLeaders(ctx, c, topic, cluster.leaders[topic.Name], partitions, looks, found)
 		}
 		if errors.Is(err, kafka.ErrTopicRecreated) {
 			return doubt.Verdict(err)
@@ -133,7 +107,7 @@ func askAll(
 // askLeaders asks each leader once, all in parallel, for the partitions that have no answer yet, and notes the answers.
 // The error is the first error of a partition that still has no answer.
 func askLeaders(
-	ctx context.Context, c *kafka.Client, topic Topic, leaders []leader, partitions []int32, l looks,
+	ctx context.Context, c *kafka.Client, topic Topic, leaders []leader, partitions []int32, looks []look,
 	found []map[int32]answer,
 ) error {
 	last := found[len(found)-1]
@@ -153,7 +127,7 @@ func askLeaders(
 	var mu sync.Mutex
 	for broker, parts := range parts {
 		asking.Go(func() {
-			answers, err := l.ask(ctx, c, topic, broker, parts)
+			answers, err := askLeader(ctx, c, topic, kafka.Node(broker), parts, looks)
 			mu.Lock()
 			defer mu.Unlock()
 			for _, p := range parts {
@@ -189,19 +163,20 @@ func note(found, answers []map[int32]answer, p int32) error {
 	return nil
 }
 
-// ask sends a broker all looks, then a request for the topic's id.
-func (l looks) ask(
-	ctx context.Context, c *kafka.Client, topic Topic, broker int32, parts []partitionEpoch,
+// askLeader sends a broker all looks, in order, then a request for the topic's id.
+func askLeader(
+	ctx context.Context, c *kafka.Client, topic Topic, broker kafka.Node, parts []partitionEpoch, looks []look,
 ) ([]map[int32]answer, error) {
-	answers := make([]map[int32]answer, len(l.calls))
-	for i, call := range l.calls {
-		of := map[int32]answer{} // owned by the connection until RoundTrip returns
-		req := &kafka.BrokerCall{Call: call(parts), Node: broker}
-		req.Complete(func(r *wire.Reader) { l.parse(r, func(a answer) { of[a.partition] = a }) })
-		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+	answers := make([]map[int32]answer, len(looks))
+	for i, look := range looks {
+		found, err := look(ctx, broker, parts)
+		if err != nil {
 			return nil, err
 		}
-		answers[i] = of
+		answers[i] = map[int32]answer{}
+		for _, a := range found {
+			answers[i][a.partition] = a
+		}
 	}
 	_, err := topic.confirm(ctx, c, broker)
 	return answers, err

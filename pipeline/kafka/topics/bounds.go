@@ -3,13 +3,12 @@ package topics
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/wire"
@@ -48,24 +47,15 @@ func listOffset(
 	if err != nil {
 		return -1, err
 	}
-	body := listOffsets(topic, at, level, []partitionEpoch{{partition, epoch}})
-	req := &kafka.LeaderCall{
-		Call: c.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Topic: topic, Partition: partition,
+	leader := kafka.TopicPartition{Topic: topic, Partition: partition}
+	found, err := listOffsets(ctx, c, leader, topic, at, level, []partitionEpoch{{partition, epoch}})
+	if err == nil && len(found) != 1 {
+		err = wire.ErrShort
 	}
-	offset, code := int64(-1), int16(0)
-	req.Complete(func(r *wire.Reader) {
-		parseListOffsets(r, func(a answer) { code, offset = a.code, a.offset })
-	})
-	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+	if err != nil {
 		return -1, err
 	}
-	if code != 0 {
-		return -1, kafka.CodeError(code)
-	}
-	if offset < 0 {
-		return -1, kafka.Code(kafkago.OffsetNotAvailable)
-	}
-	return offset, nil
+	return found[0].offset, kafka.CodeError(found[0].code)
 }
 
 // listOffsetsVersion is the first version with error codes for partitions that move to another leader (Kafka 2.2).
@@ -74,35 +64,42 @@ const listOffsetsVersion = 5
 // partitionEpoch is a partition with the epoch of its leader.
 type partitionEpoch struct{ partition, epoch int32 }
 
-// listOffsets returns the body of a ListOffsets request for partitions of one leader.
-func listOffsets(topic string, at int64, level kafkago.IsolationLevel, parts []partitionEpoch) []byte {
-	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // replica id −1: a consumer
-	body = append(body, byte(level))
-	body = binary.BigEndian.AppendUint32(body, 1)
-	body = wire.AppendString(body, topic)
-	body = binary.BigEndian.AppendUint32(body, uint32(len(parts)))
-	for _, p := range parts {
-		body = binary.BigEndian.AppendUint32(body, uint32(p.partition))
-		body = binary.BigEndian.AppendUint32(body, uint32(p.epoch))
-		body = binary.BigEndian.AppendUint64(body, uint64(at))
-	}
-	return body
+// answer is a leader's answer for a partition: an offset and its leader epoch.
+type answer struct {
+	partition int32
+	code      int16
+	epoch     int32
+	offset    int64
 }
 
-// parseListOffsets reads a ListOffsets answer. The offset is −1 for a partition that the broker does not know.
-func parseListOffsets(r *wire.Reader, each func(answer)) {
-	r.Int32() // throttle time
-	for n := r.Array(6); n > 0; n-- {
-		r.Text()
-		for m := r.Array(26); m > 0; m-- {
-			a := answer{partition: r.Int32(), code: r.Int16()}
-			r.Int64() // timestamp
-			a.offset, a.epoch = r.Int64(), r.Int32()
-			if r.Err == nil {
-				each(a)
+// listOffsets asks a broker for offsets of partitions that it leads. A broker that does not know an offset answers with
+// a code.
+func listOffsets(
+	ctx context.Context, c *kafka.Client, to kafka.Target, topic string, at int64, level kafkago.IsolationLevel,
+	parts []partitionEpoch,
+) (all []answer, err error) {
+	req, of := kmsg.NewListOffsetsRequest(), kmsg.ListOffsetsRequestTopic{Topic: topic}
+	req.IsolationLevel = int8(level)
+	for _, p := range parts {
+		of.Partitions = append(of.Partitions, kmsg.ListOffsetsRequestTopicPartition{
+			Partition: p.partition, CurrentLeaderEpoch: p.epoch, Timestamp: at,
+		})
+	}
+	req.Topics = append(req.Topics, of)
+	res, err := kafka.Ask[*kmsg.ListOffsetsResponse](ctx, c, kafka.AttemptTimeout, to, &req, listOffsetsVersion)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range res.Topics {
+		for _, p := range t.Partitions {
+			a := answer{p.Partition, p.ErrorCode, p.LeaderEpoch, p.Offset}
+			if a.code == 0 && a.offset < 0 {
+				a.code = int16(kafkago.OffsetNotAvailable)
 			}
+			all = append(all, a)
 		}
 	}
+	return all, nil
 }
 
 // ErrUndecided reports a partition with an open transaction, on working brokers. It is transient, because the

@@ -3,14 +3,14 @@ package topics
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
+	"slices"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/wire"
 )
 
 // metadataVersion is the first version with topic ids (Kafka 2.8). kafka-go itself sends version 8.
@@ -44,14 +44,11 @@ func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, e
 		if err := c.CheckVersion(ctx, protocol.Metadata, metadataVersion); err != nil {
 			return err
 		}
-		call, parsed := describe(c, names)
-		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, call); err != nil {
+		found, failed, err := describe(ctx, c, kafka.AnyBroker{}, names)
+		if err := cmp.Or(err, failed); err != nil {
 			return err
 		}
-		if parsed.failed != nil {
-			return parsed.failed
-		}
-		cluster = parsed.Cluster
+		cluster = found
 		return nil
 	})
 	return cluster, err
@@ -84,90 +81,60 @@ func (t Topic) same(cluster Cluster) error {
 
 // confirm asks a broker whether the topic's name still belongs to the topic. It follows a request that gives the name
 // and not the id.
-func (t Topic) confirm(ctx context.Context, c *kafka.Client, broker int32) (Cluster, error) {
-	call, described := describe(c, []string{t.Name})
-	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, &kafka.BrokerCall{Call: *call, Node: broker}); err != nil {
+func (t Topic) confirm(ctx context.Context, c *kafka.Client, broker kafka.Node) (Cluster, error) {
+	cluster, failed, err := describe(ctx, c, broker, []string{t.Name})
+	if err != nil {
 		return Cluster{}, err
 	}
-	return described.Cluster, cmp.Or(described.failed, t.same(described.Cluster))
+	return cluster, cmp.Or(failed, t.same(cluster))
 }
 
-// described is a parsed Metadata answer.
-type described struct {
-	Cluster
-	failed error // first error of a topic that exists but could not be described
-}
-
-// describe returns a Metadata request, and a value that receives the parsed answer.
-func describe(c *kafka.Client, names []string) (*kafka.Call, *described) {
-	body := binary.AppendUvarint(nil, uint64(len(names))+1)
+// describe asks a broker for topics. failed is the first error of a topic that exists but could not be described.
+func describe(
+	ctx context.Context, c *kafka.Client, to kafka.Target, names []string,
+) (cluster Cluster, failed, err error) {
+	req := kmsg.MetadataRequest{Topics: []kmsg.MetadataRequestTopic{}} // nil would ask for every topic
 	for _, name := range names {
-		body = append(body, make([]byte, 16)...) // id zero: topics are named
-		body = wire.AppendCompactString(body, name)
-		body = append(body, 0)
+		req.Topics = append(req.Topics, kmsg.MetadataRequestTopic{Topic: &name})
 	}
-	body = append(body, 0, 0, 0, 0) // create no topics; no authorised operations of cluster and topics; no tags
-	call, answer := c.NewCall(protocol.Metadata, metadataVersion, true, body), new(described)
-	call.Complete(func(r *wire.Reader) { answer.Cluster, answer.failed = parseMetadata(r) })
-	return &call, answer
+	res, err := kafka.Ask[*kmsg.MetadataResponse](ctx, c, kafka.AttemptTimeout, to, &req, metadataVersion)
+	if err != nil {
+		return Cluster{}, nil, err
+	}
+	cluster, failed = clusterOf(res)
+	return cluster, failed, nil
 }
 
-// parseMetadata reads a Metadata answer of metadataVersion. It returns the first error of a topic that exists but could
-// not be described.
-func parseMetadata(r *wire.Reader) (Cluster, error) {
-	var failed error
-	fail := func(what string, code int16) {
+// clusterOf converts a Metadata answer. It returns the first error of a topic that exists but could not be described.
+func clusterOf(res *kmsg.MetadataResponse) (cluster Cluster, failed error) {
+	fail := func(what string, code kafka.Code) {
 		if failed == nil && code != 0 {
-			failed = fmt.Errorf("%s: %w", what, kafka.CodeError(code))
+			failed = fmt.Errorf("%s: %w", what, code)
 		}
 	}
-	cluster := Cluster{Topics: map[string]Topic{}, leaders: map[string][]leader{}}
-	r.Int32() // throttle time
-	for n := r.CompactArray(12); n > 0; n-- {
-		r.Int32()
-		r.CompactText()
-		r.Int32()
-		r.CompactText()
-		r.Tags()
-		cluster.Brokers++
+	cluster = Cluster{Brokers: len(res.Brokers), Topics: map[string]Topic{}, leaders: map[string][]leader{}}
+	if res.ClusterID != nil {
+		cluster.ID = *res.ClusterID
 	}
-	cluster.ID = r.CompactText()
-	r.Int32() // controller id
-	for n := r.CompactArray(25); n > 0; n-- {
-		code := r.Int16()
-		topic := Topic{Name: r.CompactText()}
-		copy(topic.ID[:], r.Take(16))
-		r.Int8() // whether the topic is internal
-		topic.Partitions = r.CompactArray(20)
-		leaders := make([]leader, topic.Partitions)
-		for i := range leaders {
-			leaders[i].broker = -1
-		}
-		for p := range topic.Partitions {
-			partitionCode, index := r.Int16(), int(r.Int32())
-			leads := leader{broker: r.Int32(), epoch: r.Int32()}
-			if 0 <= index && index < len(leaders) {
-				leaders[index] = leads
-			}
-			replicas := r.CompactArray(4)
-			r.Take(4 * replicas)
-			r.Take(4 * r.CompactArray(4)) // in-sync replicas
-			r.Take(4 * r.CompactArray(4)) // offline replicas
-			r.Tags()
-			if p == 0 || replicas < topic.Replication {
-				topic.Replication = replicas
-			}
-			if kafka.Code(partitionCode) != kafkago.LeaderNotAvailable &&
-				kafka.Code(partitionCode) != kafkago.ReplicaNotAvailable {
-				fail("topic "+topic.Name, partitionCode) // a leaderless partition has all that is needed
-			}
-		}
-		r.Int32() // authorised operations
-		r.Tags()
-		if kafka.Code(code) == kafkago.UnknownTopicOrPartition {
+	for _, t := range res.Topics {
+		if t.Topic == nil || kafka.Code(t.ErrorCode) == kafkago.UnknownTopicOrPartition {
 			continue
 		}
-		fail("topic "+topic.Name, code)
+		topic := Topic{Name: *t.Topic, ID: t.TopicID, Partitions: len(t.Partitions)}
+		leaders := slices.Repeat([]leader{{broker: -1}}, len(t.Partitions))
+		for i, p := range t.Partitions {
+			if 0 <= p.Partition && int(p.Partition) < len(leaders) {
+				leaders[p.Partition] = leader{broker: p.Leader, epoch: p.LeaderEpoch}
+			}
+			if i == 0 || len(p.Replicas) < topic.Replication {
+				topic.Replication = len(p.Replicas)
+			}
+			code := kafka.Code(p.ErrorCode)
+			if code != kafkago.LeaderNotAvailable && code != kafkago.ReplicaNotAvailable {
+				fail("topic "+topic.Name, code) // a leaderless partition has all that is needed
+			}
+		}
+		fail("topic "+topic.Name, kafka.Code(t.ErrorCode))
 		cluster.Topics[topic.Name] = topic
 		cluster.leaders[topic.Name] = leaders
 	}

@@ -2,10 +2,9 @@ package topics
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
-	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/wire"
@@ -70,15 +69,15 @@ func epochBefore(
 		if err != nil {
 			return err
 		}
-		body := epochEnds(topic, []partitionEpoch{{partition, current}}, []int32{epoch})
-		req := &kafka.LeaderCall{
-			Call: c.NewCall(protocol.OffsetForLeaderEpoch, epochEndsVersion, false, body), Topic: topic, Partition: partition,
+		leader := kafka.TopicPartition{Topic: topic, Partition: partition}
+		found, err := epochEnds(ctx, c, leader, topic, []partitionEpoch{{partition, current}}, []int32{epoch})
+		if err == nil && len(found) != 1 {
+			err = wire.ErrShort
 		}
-		var a answer
-		req.Complete(func(r *wire.Reader) { parseEpochEnds(r, func(found answer) { a = found }) })
-		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+		if err != nil {
 			return err
 		}
+		a := found[0]
 		before = a.before()
 		return kafka.CodeError(a.code)
 	})
@@ -91,32 +90,27 @@ func epochBefore(
 // epochEndsVersion is the first version whose answer names the epoch (Kafka 2.3).
 const epochEndsVersion = 3
 
-// epochEnds returns the body of an OffsetForLeaderEpoch request for partitions of one leader, with one epoch each.
-func epochEnds(topic string, parts []partitionEpoch, epochs []int32) []byte {
-	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // replica id −1: a consumer
-	body = binary.BigEndian.AppendUint32(body, 1)
-	body = wire.AppendString(body, topic)
-	body = binary.BigEndian.AppendUint32(body, uint32(len(parts)))
+// epochEnds asks a broker for the ends of leader epochs, one of each partition that the broker leads.
+func epochEnds(
+	ctx context.Context, c *kafka.Client, to kafka.Target, topic string, parts []partitionEpoch, epochs []int32,
+) (all []answer, err error) {
+	req, of := kmsg.OffsetForLeaderEpochRequest{ReplicaID: -1}, kmsg.OffsetForLeaderEpochRequestTopic{Topic: topic}
 	for i, p := range parts {
-		body = binary.BigEndian.AppendUint32(body, uint32(p.partition))
-		body = binary.BigEndian.AppendUint32(body, uint32(p.epoch)) // epoch of the leader that receives the request
-		body = binary.BigEndian.AppendUint32(body, uint32(epochs[i]))
+		of.Partitions = append(of.Partitions, kmsg.OffsetForLeaderEpochRequestTopicPartition{
+			Partition: p.partition, CurrentLeaderEpoch: p.epoch, LeaderEpoch: epochs[i],
+		})
 	}
-	return body
-}
-
-// parseEpochEnds reads an OffsetForLeaderEpoch answer.
-func parseEpochEnds(r *wire.Reader, each func(answer)) {
-	r.Int32() // throttle time
-	for n := r.Array(6); n > 0; n-- {
-		r.Text()
-		for m := r.Array(18); m > 0; m-- {
-			a := answer{code: r.Int16(), partition: r.Int32(), epoch: r.Int32(), offset: r.Int64()}
-			if r.Err == nil {
-				each(a)
-			}
+	req.Topics = append(req.Topics, of)
+	res, err := kafka.Ask[*kmsg.OffsetForLeaderEpochResponse](ctx, c, kafka.AttemptTimeout, to, &req, epochEndsVersion)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range res.Topics {
+		for _, p := range t.Partitions {
+			all = append(all, answer{p.Partition, p.ErrorCode, p.LeaderEpoch, p.EndOffset})
 		}
 	}
+	return all, nil
 }
 
 // before converts the answer for an epoch.

@@ -10,16 +10,14 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/wire"
 )
 
 // End is the end, or the start, of a partition, as its leader reports it.
 type End struct {
 	Partition int32
-	Offset    int64 // stable end, exclusive
+	Offset    int64 // stable end, or high watermark, exclusive
 	Epoch     int32 // epoch of the leader that answered
 }
 
@@ -30,6 +28,7 @@ type StableEnds struct {
 	client *kafka.Client
 	topic  Topic
 	at     int64 // which end to ask for: kafkago.LastOffset, or FirstOffset
+	level  kafkago.IsolationLevel
 
 	leaders []leader               // leader of each partition; nil before the first lookup
 	asked   map[int32]chan leading // brokers whose answers are due
@@ -48,8 +47,16 @@ type leading struct {
 // NewStableEnds returns a StableEnds of the topic with topic's id. Partitions may be added to the topic later.
 func NewStableEnds(c *kafka.Client, topic Topic) *StableEnds {
 	return &StableEnds{
-		client: c, topic: topic, at: kafkago.LastOffset, asked: map[int32]chan leading{}, doubt: c.Doubt(),
+		client: c, topic: topic, at: kafkago.LastOffset, level: kafkago.ReadCommitted,
+		asked: map[int32]chan leading{}, doubt: c.Doubt(),
 	}
+}
+
+// NewHighEnds returns a StableEnds that looks up high watermarks instead of stable ends.
+func NewHighEnds(c *kafka.Client, topic Topic) *StableEnds {
+	s := NewStableEnds(c, topic)
+	s.level = kafkago.ReadUncommitted
+	return s
 }
 
 // Starts looks up the starts of a topic's partitions once, in the way of Look.
@@ -60,6 +67,9 @@ func Starts(ctx context.Context, c *kafka.Client, topic Topic, patience time.Dur
 	s.at = kafkago.FirstOffset
 	return s.Look(ctx, patience)
 }
+
+// Forget makes the next Look ask for the leaders again.
+func (s *StableEnds) Forget() { s.leaders = nil }
 
 // Wait waits for requests in progress. It must be called when the contexts of all calls of Look have ended.
 func (s *StableEnds) Wait() { s.asking.Wait() }
@@ -157,37 +167,36 @@ func (s *StableEnds) ask(ctx context.Context) (brokers []int32) {
 
 // askBroker asks a leader for the ends of its partitions, and for the topic's id.
 func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partitionEpoch) leading {
-	body := listOffsets(s.topic.Name, s.at, kafkago.ReadCommitted, parts)
-	ends := &kafka.BrokerCall{Call: s.client.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Node: broker}
-	a := new(leading) // owned by the connection until RoundTrip returns
-	ends.Complete(func(r *wire.Reader) { a.read(r, parts) })
-	if _, err := s.client.RoundTrip(ctx, kafka.AttemptTimeout, ends); err != nil {
+	found, err := listOffsets(ctx, s.client, kafka.Node(broker), s.topic.Name, s.at, s.level, parts)
+	if err != nil {
 		return leading{err: err}
 	}
-	described, err := s.topic.confirm(ctx, s.client, broker)
+	var a leading
+	a.read(found, parts)
+	described, err := s.topic.confirm(ctx, s.client, kafka.Node(broker))
 	if err := cmp.Or(a.err, err); err != nil {
 		return leading{err: err}
 	}
 	a.leaders = described.leaders[s.topic.Name]
-	return *a
+	return a
 }
 
-// read reads the ends from an answer for partitions, which are ascending.
-func (a *leading) read(r *wire.Reader, parts []partitionEpoch) {
-	parseListOffsets(r, func(found answer) {
+// read takes the ends from the answers for partitions, which are ascending.
+func (a *leading) read(answers []answer, parts []partitionEpoch) {
+	for _, found := range answers {
 		i, asked := slices.BinarySearchFunc(parts, found.partition, func(p partitionEpoch, partition int32) int {
 			return int(p.partition) - int(partition)
 		})
 		switch err := kafka.CodeError(found.code); {
 		case !asked:
-		case err == nil && found.offset >= 0:
+		case err == nil:
 			a.ends = append(a.ends, End{Partition: found.partition, Offset: found.offset, Epoch: parts[i].epoch})
-		case err == nil || kafka.Transient(err):
+		case kafka.Transient(err):
 			a.moved = append(a.moved, found.partition)
 		default:
 			a.err = err
 		}
-	})
+	}
 }
 
 // learn records the leaders that an answer names, and returns the answer's error. A leader with an older epoch does not

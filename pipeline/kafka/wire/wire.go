@@ -40,18 +40,6 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// AppendCompactString appends a string of the flexible protocol versions.
-func AppendCompactString(dst []byte, s string) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(s))+1)
-	return append(dst, s...)
-}
-
-// AppendSized appends bytes of the classic protocol versions.
-func AppendSized(dst, b []byte) []byte {
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(b)))
-	return append(dst, b...)
-}
-
 // Reader reads values from the front of bytes that came from the network. After the first invalid value Err is set and
 // every further value is zero. So a parser needs one check at its end, and one BEFORE it allocates memory by a length.
 type Reader struct {
@@ -118,25 +106,6 @@ func (r *Reader) Count(n, size int64) int {
 		return 0
 	}
 	return int(n)
-}
-
-// Array reads a classic array length; null counts as empty.
-func (r *Reader) Array(size int64) int { return r.Count(max(int64(r.Int32()), 0), size) }
-
-// CompactArray reads a flexible array length; null counts as empty.
-func (r *Reader) CompactArray(size int64) int {
-	return r.Count(max(int64(min(r.uvarint(), 1<<31))-1, 0), size)
-}
-
-// Text reads a classic string; null counts as empty.
-func (r *Reader) Text() string { return string(r.Take(int(max(r.Int16(), 0)))) }
-
-// Sized reads classic bytes; null counts as empty.
-func (r *Reader) Sized() []byte { return r.Take(int(max(r.Int32(), 0))) }
-
-// CompactText reads a flexible string; null counts as empty.
-func (r *Reader) CompactText() string {
-	return string(r.Take(int(max(int64(min(r.uvarint(), 1<<31))-1, 0))))
 }
 
 // Tags skips the tagged fields of a flexible structure.

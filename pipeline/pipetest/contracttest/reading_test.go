@@ -129,6 +129,50 @@ func equal(a, b records.Record) bool {
 		})
 }
 
+// appendTimes appends records with times of the producer to a topic whose times are the broker's, and again after the
+// topic's setting was changed.
+func appendTimes(e *env) {
+	const setting = "message.timestamp.type"
+	topic := e.topic(1, map[string]string{setting: "LogAppendTime"})
+	p, before, sent := e.producer("append times"), time.Now(), time.Now().Add(-time.Minute).UnixMilli()
+	add := func() {
+		e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
+		for _, codec := range []records.Codec{records.NoCompression, records.Zstd} {
+			var b records.Builder
+			b.Compress(codec)
+			for i := range int64(3) {
+				b.Append(nil, []byte("v"), nil, sent+i)
+			}
+			_, err := p.Produce(e.ctx, topic, 0, &b)
+			e.check(err)
+		}
+		e.check(p.End(e.ctx, true))
+	}
+	add()
+	e.check(logtest.Alter(e.ctx, e.c, topic, map[string]string{setting: "CreateTime"}))
+	for appended := true; appended; {
+		e.settle(topic)
+		end := e.bounds(topic).High
+		add()
+		appended = e.log(e.c, topic, end, fetch.Options{})[0].Appended // brokers learn of the setting a little later
+	}
+	after := time.Now()
+	all := e.log(e.c, topic, 0, fetch.Options{})
+	for i, r := range all {
+		at := time.UnixMilli(r.Timestamp)
+		switch {
+		case i < 6 != r.Appended && (i < 6 || i >= len(all)-6):
+			e.Fatalf("record %d: appended: %t", i, r.Appended)
+		case r.Appended && (at.Before(before.Add(-time.Second)) || at.After(after.Add(time.Second))):
+			e.Fatalf("record %d was appended at %v, between %v and %v", i, at, before, after)
+		case r.Appended && i%3 > 0 && r.Timestamp != all[i-1].Timestamp:
+			e.Fatalf("record %d has another time than its batch", i)
+		case !r.Appended && r.Timestamp != sent+int64(i%3):
+			e.Fatalf("record %d has the time %d, was sent with %d", i, r.Timestamp, sent+int64(i%3))
+		}
+	}
+}
+
 func largeRecords(e *env) {
 	topic := e.topic(1, map[string]string{"max.message.bytes": "6000000"})
 	p := e.producer("")

@@ -75,6 +75,7 @@ var suite = map[string]func(*env){
 	"LostConnectionsLoseAndRepeatNothing":    lostConnections,
 	"OnlyCommittedRecordsFromEveryOffset":    committedFromEveryOffset,
 	"EveryCodecKeepsEveryField":              everyCodec,
+	"BrokersSetTheTimeWhereATopicSaysSo":     appendTimes,
 	"RecordsLargerThanTheFetchLimitArrive":   largeRecords,
 	"CompactedOffsetsAreSteppedOver":         compacted,
 	"LogIdentityIsKnown":                     identity,

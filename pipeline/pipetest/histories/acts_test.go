@@ -37,6 +37,8 @@ func (p *play) act(a act) {
 		p.addPartition()
 	case "forge":
 		p.forge(a)
+	case "kill":
+		p.kill(a)
 	}
 }
 
@@ -147,6 +149,7 @@ func (p *play) await() {
 		p.wait(p.now() + time.Second)
 		if len(p.ends) == 0 && p.done() {
 			p.out.settled = p.now() - from
+			p.awaitDecision()
 			return
 		}
 	}
@@ -191,6 +194,7 @@ func (p *play) process(name string, l *life) func(context.Context, *simtest.Memb
 	}
 	learner := summing{
 		Opener: s.Model.Learner, slow: p.script.slow, later: p.later, seen: &p.out.releases,
+		byClock: p.script.clock != nil, mechanism: p.script.mechanism(),
 	}
 	s.Model.Learner = learner
 	if p.later {
@@ -205,30 +209,19 @@ func (p *play) process(name string, l *life) func(context.Context, *simtest.Memb
 	}
 }
 
+// listener returns a listener of a process. Steps by the clock are judged by what readers of decisions may hear.
 func (p *play) listener(m *simtest.Member, l *life) notice.Listener {
-	say := func(format string, args ...any) {
-		if m.Alive() {
-			p.out.say(p.now(), m.Name, fmt.Sprintf(format, args...))
-		}
+	audience := notice.Operators
+	if p.script.clock != nil {
+		audience = notice.Readers
 	}
-	return notice.Listener{
-		Assigned: func(list []int32) { say("assigned %v", list) },
-		Committed: func(c notice.Commit) {
-			say("%d: committed %d records, %d decisions", c.Partition, c.Records, c.Decisions)
-		},
-		Aborted: func(q int32) { say("%d: aborted", q) },
+	return notice.Both(notice.Listener{
 		State: func(q int32, s notice.TaskState) {
-			say("%d: %s", q, s)
 			l.works(q, s == notice.Running && m.Alive())
 			p.out.works(s == notice.Running && m.Alive())
 		},
-		Closed:    func(q int32) { l.works(q, false) },
-		Opening:   func(q int32, from int64) { say("%d: opening at %d", q, from) },
-		Opened:    func(q int32) { say("%d: opened", q) },
-		Restarted: func(q int32, err error) { say("%d: taken over again: %v", q, err) },
-		Note:      func(q int32, text string) { say("%d: %s", q, text) },
-		Stopped: func(q int32, err error) {
-			say("%d: %v", q, err)
+		Closed: func(q int32) { l.works(q, false) },
+		Stopped: func(_ int32, err error) {
 			if !m.Alive() {
 				return
 			}
@@ -244,5 +237,27 @@ func (p *play) listener(m *simtest.Member, l *life) notice.Listener {
 				l.at = q
 			}
 		},
+	}, audience.Limit(p.saying(m)))
+}
+
+// saying returns a listener that keeps what a process says.
+func (p *play) saying(m *simtest.Member) notice.Listener {
+	say := func(format string, args ...any) {
+		if m.Alive() {
+			p.out.say(p.now(), m.Name, fmt.Sprintf(format, args...))
+		}
+	}
+	return notice.Listener{
+		Assigned: func(list []int32) { say("assigned %v", list) },
+		Committed: func(c notice.Commit) {
+			say("%d: committed %d records, %d decisions", c.Partition, c.Records, c.Decisions)
+		},
+		Aborted:   func(q int32) { say("%d: aborted", q) },
+		State:     func(q int32, s notice.TaskState) { say("%d: %s", q, s) },
+		Opening:   func(q int32, from int64) { say("%d: opening at %d", q, from) },
+		Opened:    func(q int32) { say("%d: opened", q) },
+		Restarted: func(q int32, err error) { say("%d: taken over again: %v", q, err) },
+		Note:      func(q int32, text, detail string) { say("%d: %s%s", q, text, detail) },
+		Stopped:   func(q int32, err error) { say("%d: %v", q, err) },
 	}
 }

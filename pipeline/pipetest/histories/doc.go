@@ -13,9 +13,15 @@
 // reads the order log with an independent implementation of its rule. If the part "whole" is left out, the seed has one
 // stream for each partition.
 //
+// In a quarter of those the clock closes steps, of 1 s to 1 min. Processes may be away for minutes, records may have
+// the brokers' times or the producers', and users may have limits in periods. Each step must have one decision, also
+// an empty one, with the sum of the events in its slots. If the part "clock" is left out, steps are by count.
+//
 // Each history has a neighbour: one record has other contents of the same size, and the same faults happen. Judges
-// compare a history with a replay of its input without faults, and with its neighbour. A history that fails is shrunk,
-// and reported as a command line that plays it again.
+// compare a history with a replay of its input without faults, and with its neighbour. By the clock a neighbour has a
+// record or a user more or less, half of the histories have one, and their faults follow from times alone. Readers must
+// see the same decisions except their numbers, with the same offsets, timestamps, epochs and markers, and the same
+// messages. A history that fails is shrunk, and reported as a command line that plays it again.
 //
 // The run fails if some path of the list sometimes was not taken by any history. Otherwise nobody would notice a
 // generator that no longer draws a fault.

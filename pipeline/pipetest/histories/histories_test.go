@@ -66,11 +66,17 @@ func judged(t *testing.T, s script) *outcome {
 	o := playOut(t, s)
 	o.judge(t)
 	if n, ok := s.neighbour(); ok {
+		n.until = o.ended
 		other := playOut(t, n)
 		other.judge(t)
+		if s.until = other.ended; s.clock != nil && s.until > o.ended { // readers see how long a history lasts
+			o = playOut(t, s)
+			o.judge(t)
+		}
 		o.faults = append(o.faults, other.faults...)
 		o.beside(other, func() (*outcome, *outcome) { return playOut(t, s), playOut(t, n) })
 		o.count("neighbour")
+		o.add("neighbour by the clock", b2i(s.clock != nil))
 	}
 	return o
 }
@@ -153,10 +159,10 @@ func TestNotableSeeds(t *testing.T) {
 		}
 	}
 	for seed, what := range notable {
-		again(seed, what, "whole")
+		again(seed, what, "whole", "clock")
 	}
 	for seed, what := range notableWhole {
-		again(seed, what)
+		again(seed, what, "clock")
 	}
 }
 

@@ -20,6 +20,10 @@ import (
 func (o *outcome) judge(t *testing.T) {
 	t.Helper()
 	o.order()
+	if o.script.clock != nil && o.start == nil {
+		o.wrong("stuck", "no stream was opened")
+		return
+	}
 	for partition := range o.script.streams() {
 		o.oneValue(t, partition)
 		o.replay(t, partition)
@@ -74,17 +78,23 @@ func (o *outcome) replay(t *testing.T, partition int32) {
 		}
 	}
 	merged := o.merged(partition)
+	o.code(t, merged)
 	var input []entry
 	for _, s := range merged {
 		if s.entry != nil {
 			input = append(input, *s.entry)
 		}
 	}
-	statuses := o.statuses(t, partition, merged)
+	statuses := o.statuses(partition, merged)
 	o.letters(partition, merged, statuses)
 	differs := "no stream was opened"
 	for _, key := range o.releases.keys {
-		if differs = o.walk(t, key, input, versions, got); differs == "" {
+		if o.script.clock != nil {
+			differs = o.walkByClock(t, key, merged, versions, got[0])
+		} else {
+			differs = o.walk(t, key, input, versions, got)
+		}
+		if differs == "" {
 			return
 		}
 	}
@@ -97,7 +107,7 @@ func (o *outcome) walk(
 	t *testing.T, key [32]byte, input []entry, versions map[uint64]float64, got [2][]decision.Decision,
 ) string {
 	t.Helper()
-	stream := straight(t, key)
+	stream := straight(t, o.script.mechanism(), key)
 	decoder, event := newDecoder(t), event.Event{}
 	blind := pipetest.Blind{Second: o.script.second, Owed: o.script.owed}
 	at := [2]int{}
@@ -135,6 +145,7 @@ func (o *outcome) walk(
 		stream.Add(noise.Identity{
 			Topic: o.topic, Partition: e.partition, Offset: e.record.Offset, LeaderEpoch: e.record.LeaderEpoch,
 		}, v)
+		stream.Close()
 		first, count := blind.Due(step)
 		for output := range count {
 			index := first + uint64(output)
@@ -157,9 +168,9 @@ func (o *outcome) walk(
 	return ""
 }
 
-func straight(t *testing.T, key [32]byte) *mechanisms.Stream {
+func straight(t *testing.T, mechanism string, key [32]byte) *mechanisms.Stream {
 	t.Helper()
-	params, err := calibrated()
+	params, err := calibrated(mechanism)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +178,7 @@ func straight(t *testing.T, key [32]byte) *mechanisms.Stream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := mechanisms.Open(mechanism, calibration, key)
+	stream, err := mechanisms.Open(mechanismOf(mechanism), calibration, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,21 +196,35 @@ func newDecoder(t *testing.T) *event.JSONDecoder {
 	return d
 }
 
-// statuses checks the committed status rows: they must be contiguous, cover the input in the order of the order log,
-// and agree with a simple decoder about each record. It returns the statuses by offset.
-func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]byte {
+// code sets the code of each record: the reason why it is a null event, from a simple decoder and by the clock from a
+// count of the records of each user in a period.
+func (o *outcome) code(t *testing.T, merged []spot) {
 	t.Helper()
-	var joined, want []byte
+	decoder, event, limit := newDecoder(t), event.Event{}, o.limit()
+	for i := range merged {
+		if s := &merged[i]; s.entry != nil {
+			if s.code = limit(*s); s.code == text.OK && !o.early(*s) {
+				_, s.code = decoded(decoder, &event, s.entry.record)
+			}
+		}
+	}
+}
+
+// statuses checks the committed status rows: they must be contiguous, cover the input in the order of the order log,
+// and agree with a simple decoder about each record. By the clock, offsets without a record may have any place. It
+// returns the statuses by offset.
+func (o *outcome) statuses(partition int32, merged []spot) map[at]byte {
+	var joined []byte
 	var lie []at
 	for _, r := range o.rows[partition] {
 		switch {
 		case !r.committed:
 			continue
-		case r.From != int64(len(joined)):
-			o.wrong("rows", "partition %d: statuses of the offsets from %d on follow those up to %d", partition, r.From, len(joined))
+		case r.From.Next != int64(len(joined)):
+			o.wrong("rows", "partition %d: statuses of the offsets from %d on follow those up to %d", partition, r.From.Next, len(joined))
 			return nil
 		case !o.script.whole:
-			r.Stretches = []state.Stretch{{Partition: partition, From: r.From, To: r.To}}
+			r.Stretches = []state.Stretch{{Partition: partition, From: r.From.Next, To: r.To.Next}}
 		}
 		joined = append(joined, r.Statuses...)
 		for _, s := range r.Stretches {
@@ -208,12 +233,14 @@ func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]
 			}
 		}
 	}
-	decoder, event, statuses := newDecoder(t), event.Event{}, map[at]byte{}
+	if o.script.clock != nil {
+		joined, lie = o.withRecords(joined, lie)
+	}
+	statuses, want := map[at]byte{}, []byte(nil)
 	for i, s := range merged {
 		status := byte(0)
 		if s.entry != nil {
-			_, code := decoded(decoder, &event, s.entry.record)
-			status = code.Status()
+			status = s.code.Status()
 		}
 		if want = append(want, status); i < len(joined) {
 			statuses[s.at] = joined[i]

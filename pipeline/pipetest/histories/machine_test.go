@@ -19,7 +19,9 @@ import (
 type summing struct {
 	streams.Opener               // opens the blind machines
 	slow           time.Duration // time that computing a record takes on the bubble's clock
-	later          bool          // a version with other semantics, which negates each event
+	later          bool          // a version with other semantics, which negates each event of a step by count
+	byClock        bool
+	mechanism      string
 	seen           *releases
 }
 
@@ -29,30 +31,47 @@ type releases struct {
 	keys [][32]byte // k₀ of each opening, the stream's first key
 }
 
-// mechanism is the cheapest mechanism with correlated noise.
-var mechanism = mechanisms.Config{
-	Name: "tree-gaussian", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
-	Contribution: contribution.OneComponent(1, 1),
-	Terms:        protection.Terms{Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace}},
+// mechanismOf returns the mechanism with a name: tree-gaussian, the cheapest one with correlated noise, or one that
+// releases the sum of each step by the clock once.
+func mechanismOf(name string) mechanisms.Config {
+	c := mechanisms.Config{
+		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Contribution: contribution.OneComponent(1, 1),
+		Terms:        protection.Terms{Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace}},
+	}
+	facts, _ := mechanisms.FactsOf(name)
+	if facts.EachStep() {
+		c.Batch = 0
+		c.Terms = protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.AddRemove}}
+	}
+	if facts.Pure() {
+		c.Budget.Delta = 0
+	}
+	return c
 }
 
-// calibrated returns the calibration of mechanism, computed once for all histories.
-var calibrated = sync.OnceValues(func() ([]byte, error) {
-	calibration, err := mechanisms.Calibrate(mechanism)
-	if err != nil {
-		return nil, err
-	}
-	return calibration.AppendBinary(nil)
-})
+// calibrations has the calibration of each mechanism that a history has used, computed once.
+var calibrations sync.Map
 
-func (s summing) Params() ([]byte, error) { return calibrated() }
+func calibrated(name string) ([]byte, error) {
+	compute, _ := calibrations.LoadOrStore(name, sync.OnceValues(func() ([]byte, error) {
+		calibration, err := mechanisms.Calibrate(mechanismOf(name))
+		if err != nil {
+			return nil, err
+		}
+		return calibration.AppendBinary(nil)
+	}))
+	return compute.(func() ([]byte, error))()
+}
+
+func (s summing) Params() ([]byte, error) { return calibrated(s.mechanism) }
 
 func (s summing) Open(params []byte) (func([32]byte) (operators.Machine, error), error) {
 	calibration, err := mechanisms.ParseCalibration(params)
 	if err != nil {
 		return nil, err
 	}
-	private, err := mechanisms.NewMechanism(mechanism, calibration)
+	private, err := mechanisms.NewMechanism(mechanismOf(s.mechanism), calibration)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +100,8 @@ type sum struct {
 	stream            *mechanisms.Stream
 }
 
-// Add makes a step, which takes s.slow of the bubble's time.
-func (s *sum) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+// Add takes s.slow of the bubble's time.
+func (s *sum) Add(r operators.Record) {
 	if s.of.slow > 0 {
 		time.Sleep(s.of.slow)
 	}
@@ -90,16 +109,26 @@ func (s *sum) Add(dst []operators.Decision, r operators.Record) []operators.Deci
 	if !r.Null {
 		v = []float64{float64(r.Event.Label * min(1, max(-1, r.Event.Vector.Values[0])))}
 	}
+	if s.of.byClock {
+		s.stream.Add(r.Identity, v) // a step may have no record, so its decision has no offset
+		return
+	}
+	if s.of.later && !r.Null {
+		v[0] = -v[0]
+	}
+	s.stream.Add(r.Identity, v)
+	s.Machine.Add(r)
+}
+
+// Close makes a step.
+func (s *sum) Close(dst []operators.Decision) []operators.Decision {
 	version := 1.
 	if s.of.later {
 		version = 2
-		if !r.Null {
-			v[0] = -v[0]
-		}
 	}
-	s.stream.Add(r.Identity, v)
+	s.stream.Close()
 	from := len(dst)
-	dst = s.Machine.Add(dst, r)
+	dst = s.Machine.Close(dst)
 	for i := range dst[from:] {
 		dst[from+i].Point = append(append(dst[from+i].Point, version), published(s.stream.Sum(0)[0])...)
 	}
@@ -131,8 +160,8 @@ func (s *sum) AppendState(dst []byte) []byte {
 // Restore restores both states.
 func (s *sum) Restore(state []byte) error {
 	n := s.Machine.StateLen()
-	if len(state) != s.StateLen() {
-		return errors.New("histories: state of a summing machine: wrong length")
+	if len(state) < n {
+		return errors.New("histories: state of a summing machine: too short")
 	}
 	return errors.Join(s.Machine.Restore(state[:n]), s.stream.Restore(state[n:]))
 }

@@ -19,6 +19,7 @@ import (
 	"oriel/pipeline/pipetest/logtest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/state"
+	"oriel/state/frame"
 )
 
 // outcome holds the results of a history: its topics, requests and messages.
@@ -28,6 +29,8 @@ type outcome struct {
 	topic    [16]byte // id of the input topic
 	orders   [16]byte // id of the order log
 	orderKey [32]byte
+	start    *state.Ordered // where the stream of a whole topic began
+	due      uint64         // by the clock: the last step that must have a decision
 	releases releases
 	requests []simtest.Request
 	effects  map[string]int
@@ -35,10 +38,12 @@ type outcome struct {
 	deleted  map[place][]entry // records that retention has deleted
 	rows     map[int32][]row   // rows of record statuses by partition, aborted ones included
 	ends     map[place]int64   // end of each partition of the input
+	ended    time.Duration     // time at which processes were told to end
 	settled  time.Duration     // time from the end of all faults until the service was at rest
 
 	mu     sync.Mutex
 	said   []string
+	read   []string    // by the clock: what readers of decisions see
 	worked []time.Time // times at which a process had finished a take-over
 	counts map[string]int
 	faults []verdict // violations that judges found
@@ -119,6 +124,7 @@ func (p *play) read(at place) (all []entry) {
 type standing struct {
 	next   int64           // next offset; −1 without a state
 	record int64           // offset in the order log
+	slot   int64           // slot in the order log
 	parts  map[int32]int64 // offset in each partition, for a whole topic; nil for the stream of one partition
 }
 
@@ -132,13 +138,14 @@ func (s standing) in(partition int32) int64 {
 
 // stands reads the position of a sealed state, which is not encrypted.
 func stands(sealed []byte) (standing, bool) {
-	if len(sealed) <= 70 || state.Kind(sealed[1]) != state.KindState {
+	if len(sealed) <= 70 || frame.Kind(sealed[1]) != frame.KindState {
 		return standing{next: -1}, false
 	}
 	at := standing{next: int64(binary.LittleEndian.Uint64(sealed[42:]))}
-	if sealed[0] == 4 {
-		at.record, at.parts = int64(binary.LittleEndian.Uint64(sealed[83:])), map[int32]int64{}
-		for parts := sealed[99:][:20*binary.LittleEndian.Uint32(sealed[95:])]; len(parts) > 0; parts = parts[20:] {
+	if sealed[67] > 0 {
+		at.slot = int64(binary.LittleEndian.Uint64(sealed[96:]))
+		at.record, at.parts = int64(binary.LittleEndian.Uint64(sealed[84:])), map[int32]int64{}
+		for parts := sealed[108:][:28*binary.LittleEndian.Uint32(sealed[104:])]; len(parts) > 0; parts = parts[28:] {
 			at.parts[int32(binary.LittleEndian.Uint32(parts))] = int64(binary.LittleEndian.Uint64(parts[4:]))
 		}
 	}
@@ -190,7 +197,7 @@ func (p *play) collect() {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		o.orders, o.orderKey = d.Topics.Order.ID, is.Key
+		o.orders, o.orderKey, o.start = d.Topics.Order.ID, is.Key, is.Start
 	}
 	for _, topic := range append(p.topics(), p.setup.Config.DeadLetter) {
 		for partition := range p.partitionsOf(topic) {
@@ -199,6 +206,9 @@ func (p *play) collect() {
 			slices.SortStableFunc(all, func(a, b entry) int { return int(a.record.Offset - b.record.Offset) })
 			o.logs[at] = slices.CompactFunc(all, func(a, b entry) bool { return a.record.Offset == b.record.Offset })
 		}
+	}
+	if clock := p.script.clock; clock != nil && clock.calm {
+		p.readDecisions()
 	}
 	for partition := range p.script.streams() {
 		p.openRows(d, partition)

@@ -69,7 +69,11 @@ func newPlay(t *testing.T, s script) *play {
 	p.Deployment = simtest.NewWith(t, simtest.Options{Brokers: s.brokers, Seed: s.seed, CompactEvery: time.Hour})
 	p.client = p.Client()
 	p.setup = pipetest.NewSetup()
-	p.setup = p.setup.With(pipetest.Blind{States: p.setup.States(), Second: s.second, Owed: s.owed})
+	states := p.setup.States()
+	if s.clock != nil {
+		states = statesByClock
+	}
+	p.setup = p.setup.With(pipetest.Blind{States: states, Second: s.second, Owed: s.owed})
 	p.setup.Config.CommitInterval = s.interval
 	p.setup.Model.Settings = fmt.Sprintf("OPERATOR=blind\nMAX_RECORD_BYTES=%d\n", maxValue)
 	if s.whole {
@@ -80,7 +84,9 @@ func newPlay(t *testing.T, s script) *play {
 	if s.memory {
 		p.setup.Config.Memory = 1 // the smallest possible memory
 	}
-	if err := p.setup.Prepare(t.Context(), p.client, s.partitions); err != nil {
+	if s.clock != nil {
+		p.prepareClock()
+	} else if err := p.setup.Prepare(t.Context(), p.client, s.partitions); err != nil {
 		t.Fatal(err)
 	}
 	for _, topic := range p.topics() {
@@ -117,7 +123,9 @@ func (p *play) now() time.Duration { return time.Since(p.began) }
 
 // run plays the script, ends all faults, and waits until everything is committed.
 func (p *play) run() {
-	p.start("a")
+	if p.script.clock == nil {
+		p.start("a")
+	}
 	if p.script.whole && p.script.writer != owner {
 		p.start(orderer)
 	}
@@ -126,10 +134,14 @@ func (p *play) run() {
 		p.wait(m.at)
 		m.do(p)
 	}
-	p.wait(span)
+	p.wait(p.script.span)
 	p.Mend()
 	p.mended = true
 	p.await()
+	if p.script.clock != nil {
+		p.wait(p.script.until)
+	}
+	p.out.ended = p.now()
 	for _, name := range slices.Sorted(maps.Keys(p.lives)) {
 		p.stop(name)
 	}
@@ -145,6 +157,9 @@ type moment struct {
 }
 
 func (s script) moments() (all []moment) {
+	if s.clock != nil {
+		all = append(all, moment{s.clock.opens, func(p *play) { p.start("a") }})
+	}
 	for _, b := range s.bursts {
 		all = append(all, moment{b.at, func(p *play) { p.send(b) }})
 	}
@@ -156,7 +171,7 @@ func (s script) moments() (all []moment) {
 		all = append(all, moment{a.at, func(p *play) { p.act(a) }})
 	}
 	slices.SortStableFunc(all, func(a, b moment) int { return int(a.at - b.at) })
-	return slices.DeleteFunc(all, func(m moment) bool { return m.at >= span })
+	return slices.DeleteFunc(all, func(m moment) bool { return m.at >= s.span })
 }
 
 // look is the interval between checks for dead processes.

@@ -17,8 +17,11 @@ import (
 // without changing the other parts.
 type script struct {
 	seed       uint64
-	partitions int  // number of input partitions
-	whole      bool // the input partitions are one stream
+	partitions int           // number of input partitions
+	whole      bool          // the input partitions are one stream
+	clock      *byClock      // nil: steps by count
+	span       time.Duration // time in which the script's events happen; after it all faults end
+	until      time.Duration // by the clock: the earliest time at which processes are told to end
 	writer     writer
 	brokers    int
 	second     uint64 // steps per decision of the second topic; 0: no such decisions
@@ -71,14 +74,15 @@ type fault struct {
 // act is something that happens once.
 type act struct {
 	at        time.Duration
-	what      string // one of start, stop, move, retain, upgrade, topics, add, forge
+	what      string // one of start, stop, kill, move, retain, upgrade, topics, add, forge
 	member    string
 	topic     string
 	partition int32
+	death     death   // of a kill
 	share     float64 // share of the deletable records that retention deletes
 }
 
-// span is the time in which the script's events happen; after it all faults end.
+// span is the time in which the events of a script without steps by the clock happen.
 const span = 8 * time.Second
 
 func pick[T any](random *rand.Rand, list ...T) T { return list[random.IntN(len(list))] }
@@ -91,7 +95,7 @@ func within(random *rand.Rand, from, to time.Duration) time.Duration {
 func write(seed uint64, without ...string) script {
 	random := rand.New(rand.NewPCG(seed, 27))
 	s := script{
-		seed: seed, partitions: 1, brokers: 1, without: without,
+		seed: seed, partitions: 1, brokers: 1, without: without, span: span,
 		interval: pick[time.Duration](random, 50, 100, 300)*time.Millisecond + 7*time.Nanosecond,
 	}
 	if random.IntN(4) == 0 {
@@ -116,6 +120,9 @@ func write(seed uint64, without ...string) script {
 	}
 	if !slices.Contains(without, "whole") && random.IntN(2) == 0 {
 		s.writeWhole(rand.New(rand.NewPCG(seed, 29)))
+		if clock := rand.New(rand.NewPCG(seed, 31)); clock.IntN(4) == 0 && !slices.Contains(without, "clock") {
+			s.writeClock(clock)
+		}
 	}
 	s.leaveOut(without)
 	s.writeExchange(rand.New(rand.NewPCG(seed, 28)))
@@ -264,8 +271,12 @@ func (s *script) writeExchange(random *rand.Rand) {
 	s.exchangeBurst = -1
 }
 
-// neighbour returns the same script with other contents of one record, or false if there is no such script.
+// neighbour returns the same script with other contents of one record, or false if there is no such script. By the
+// clock, it is a script with a record or a user more or less.
 func (s script) neighbour() (script, bool) {
+	if s.clock != nil {
+		return s.presence()
+	}
 	if len(s.bursts) == 0 || s.exchangeBurst < 0 {
 		return s, false
 	}

@@ -12,6 +12,9 @@ func (s *script) parts() (names []string) {
 	if s.whole { // first, because parts have other names for a stream of one partition
 		names = append(names, "whole")
 	}
+	if s.clock != nil {
+		names = append(names, "clock")
+	}
 	name := func(letter string, n int) {
 		for i := range n {
 			names = append(names, fmt.Sprint(letter, i))

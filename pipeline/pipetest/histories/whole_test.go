@@ -177,8 +177,14 @@ func (p *play) forge(a act) {
 	value := []byte("nobody's")
 	sign := order.Log{Key: is.Key, Topic: d.Topics.Order.ID, Input: d.Topics.Input.ID}
 	rule := newRule(is.Key, d.Topics.Order.ID, d.Topics.Input.ID)
+	if clock := p.script.clock; clock != nil {
+		if is.Start == nil {
+			return
+		}
+		clock.begin(rule, is.Start)
+	}
 	for _, e := range slices.Concat(p.out.deleted[place{c.Order, 0}], log) {
-		rule.take(e.record.Value)
+		rule.take(&e.record)
 	}
 	switch partition := int32(a.share * float64(p.inputs)); {
 	case a.share < 0.2 || len(log) == 0:
@@ -187,9 +193,9 @@ func (p *play) forge(a act) {
 		value = log[int(a.share*float64(len(log)))].record.Value
 		p.out.count("order record again")
 	case rule.epochs[partition] > 0:
-		value = sign.Append(nil, []order.Entry{{
+		value = sign.Append(nil, order.Record{Slot: time.Now().Unix() - 1, Entries: []order.Entry{{
 			Partition: partition, End: rule.ends[partition] + 3, Epoch: rule.epochs[partition] - 1,
-		}})
+		}}})
 		p.out.count("entry of a dead epoch")
 	}
 	var b records.Builder

@@ -79,16 +79,17 @@ func hasTags(answer kmsg.Response) bool {
 	return answer.IsFlexible() && answer.Key() != int16(kmsg.ApiVersions)
 }
 
-// heartbeatFrame builds a heartbeat of the member whose sync is in a frame.
-func heartbeatFrame(frame []byte, sync *kmsg.SyncGroupRequest) []byte {
-	beat := kmsg.NewPtrHeartbeatRequest() // version 0
-	beat.Group, beat.Generation, beat.MemberID = sync.Group, sync.Generation, sync.MemberID
+// frameBehind builds the frame of a request in version 0 that the client of a frame could send next.
+func frameBehind(frame []byte, request kmsg.Request) []byte {
 	head := append([]byte(nil), frame[:14+max(0, int(int16(binary.BigEndian.Uint16(frame[12:]))))]...)
-	binary.BigEndian.PutUint16(head[4:], uint16(beat.Key()))
+	binary.BigEndian.PutUint16(head[4:], uint16(request.Key()))
 	binary.BigEndian.PutUint16(head[6:], 0)
-	heartbeat := beat.AppendTo(head)
-	binary.BigEndian.PutUint32(heartbeat, uint32(len(heartbeat)-4))
-	return heartbeat
+	if request.IsFlexible() {
+		head = append(head, 0)
+	}
+	next := request.AppendTo(head)
+	binary.BigEndian.PutUint32(next, uint32(len(next)-4))
+	return next
 }
 
 // withLeast returns a fetch request's frame with the smallest possible byte limit for each partition, and any other

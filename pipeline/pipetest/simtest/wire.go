@@ -126,14 +126,37 @@ func (w *wire) exchange(frame []byte) bool {
 	return end(codeName(firstCode(parsed)), answer)
 }
 
-// serve sends a request to the broker. A sync restarts the session timeout, as on an Apache Kafka broker. kfake
-// restarts it only for members that had to wait, and which members wait depends on kfake's random choice of the leader.
+// serve sends a request to the broker, and makes kfake do what an Apache Kafka broker does. A sync restarts the session
+// timeout: kfake restarts it only for members that had to wait, and which members wait depends on kfake's random choice
+// of the leader. The end of an open transaction by a take-over costs an epoch, and the client's second request another.
 func (w *wire) serve(request kmsg.Request, frame []byte) (outcome string, answer []byte) {
+	init, ok := request.(*kmsg.InitProducerIDRequest)
+	if ok && init.TransactionalID != nil && w.isOpen(frame, *init.TransactionalID) {
+		_, _ = w.ask(frame)
+	}
 	outcome, answer = w.ask(frame)
 	if sync, ok := request.(*kmsg.SyncGroupRequest); ok && answer != nil {
-		_, _ = w.ask(heartbeatFrame(frame, sync))
+		beat := kmsg.NewPtrHeartbeatRequest() // version 0
+		beat.Group, beat.Generation, beat.MemberID = sync.Group, sync.Generation, sync.MemberID
+		_, _ = w.ask(frameBehind(frame, beat))
 	}
 	return outcome, answer
+}
+
+// isOpen asks the broker whether a transactional id has an open transaction.
+func (w *wire) isOpen(frame []byte, id string) bool {
+	describe := kmsg.NewPtrDescribeTransactionsRequest()
+	describe.TransactionalIDs = []string{id}
+	_, answer := w.ask(frameBehind(frame, describe))
+	if answer == nil {
+		return false
+	}
+	parsed, err := parseAnswer(describe, answer)
+	if err != nil {
+		panic("BUG: pipetest: " + err.Error())
+	}
+	is, _ := parsed.(*kmsg.DescribeTransactionsResponse)
+	return len(is.TransactionStates) == 1 && is.TransactionStates[0].State == "Ongoing"
 }
 
 // ask passes a request on and waits for its answer. The answer is nil if either side ends first.

@@ -170,7 +170,7 @@ func (s *story) listener(m *simtest.Member) notice.Listener {
 		Aborted:   func(p int32) { say(p, "aborted") },
 		Restarted: func(p int32, err error) { say(p, "taken over again: %v", err) },
 		Stopped:   func(p int32, err error) { say(p, "%v", err) },
-		Note:      func(p int32, text string) { say(p, "note: %s", text) },
+		Note:      func(p int32, text, detail string) { say(p, "note: %s%s", text, detail) },
 		Doubted:   func(err error) { say(process, "doubts: %v", err) },
 		Ended:     func(e notice.Ending) { say(process, "ended, committed: %t, left: %t", e.Committed, e.Left) },
 	}

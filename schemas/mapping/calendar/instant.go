@@ -1,5 +1,7 @@
 package calendar
 
+import "time"
+
 const (
 	minute = 60
 	hour   = 60 * minute
@@ -73,10 +75,16 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 
 // Date returns the seconds from 1970-01-01 to a date of the Gregorian calendar; ok is false if there is no such date.
 func Date(year, month, date int64) (seconds int64, ok bool) {
-	if year < 1 || year > 9999 || month < 1 || month > 12 || date < 1 || date > daysIn(year, month) {
+	if year < 1 || year > 9999 || month < 1 || month > 12 || date < 1 || date > 31 {
 		return 0, false
 	}
-	return daysOf(year, month, date) * Day, true
+	at := dateOf(year, month, date)
+	return at.Unix(), at.Day() == int(date)
+}
+
+// dateOf returns the midnight of a date. A date beyond the end of its month is in the next one.
+func dateOf(year, month, date int64) time.Time {
+	return time.Date(int(year), time.Month(month), int(date), 0, 0, 0, 0, time.UTC)
 }
 
 // reader reads the parts of a text from the left.
@@ -124,52 +132,6 @@ func (r *reader) nanos() (n int32) {
 	return n
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
-func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }
-
-func daysIn(year, month int64) int64 {
-	if month == 2 && (year%4 != 0 || year%100 == 0 && year%400 != 0) {
-		return 28
-	}
-	return [...]int64{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
-}
-
-// daysOf counts the days from 1970-01-01 to a date of the Gregorian calendar: Hinnant, "chrono-compatible low-level
-// date algorithms", days_from_civil. Its years begin in March, so that a leap day is the last day of a year.
-func daysOf(year, month, date int64) int64 {
-	if month <= 2 {
-		year--
-	}
-	era := floorDiv(year, 400)
-	inEra := year - era*400
-	ofYear := (153*floorMod(month-3, 12)+2)/5 + date - 1
-	return era*146097 + inEra*365 + inEra/4 - inEra/100 + ofYear - 719468
-}
-
-// civil returns the date of a day number; it inverts daysOf by the algorithm civil_from_days.
-func civil(days int64) (year, month, date int64) {
-	days += 719468
-	era := floorDiv(days, 146097)
-	ofEra := days - era*146097
-	inEra := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
-	ofYear := ofEra - (365*inEra + inEra/4 - inEra/100)
-	shifted := (5*ofYear + 2) / 153
-	date = ofYear - (153*shifted+2)/5 + 1
-	month = floorMod(shifted+2, 12) + 1
-	year = inEra + era*400
-	if month <= 2 {
-		year++
-	}
-	return year, month, date
-}
-
 // Clock is the date and time shown by a clock.
 type Clock struct {
 	Hour    int64 // 0 to 23
@@ -180,10 +142,8 @@ type Clock struct {
 
 // ClockAt returns the date and time of a clock, wall seconds after it showed 1970-01-01T00:00:00.
 func ClockAt(wall int64) Clock {
-	days := floorDiv(wall, Day)
-	_, month, date := civil(days)
+	at := time.Unix(wall, 0).UTC()
 	return Clock{
-		Hour: (wall - days*Day) / hour, Weekday: floorMod(days+3, 7) + 1, // 1970-01-01 was a Thursday
-		Day: date, Month: month,
+		Hour: int64(at.Hour()), Weekday: int64(at.Weekday()+6)%7 + 1, Day: int64(at.Day()), Month: int64(at.Month()),
 	}
 }

@@ -3,6 +3,7 @@ package calendar
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"oriel/schemas/text"
 )
@@ -121,7 +122,7 @@ func (z *Zone) Offset(utc int64) int64 {
 	if !z.changes {
 		return z.standard
 	}
-	year, _, _ := civil(floorDiv(utc+z.standard, Day))
+	year := int64(time.Unix(utc+z.standard, 0).UTC().Year())
 	begins, ends := z.begins.in(year)-z.standard, z.ends.in(year)-z.summer
 	summer := begins <= utc && utc < ends
 	if ends < begins { // in the south, summer time spans the new year
@@ -135,10 +136,10 @@ func (z *Zone) Offset(utc int64) int64 {
 
 // in returns the instant of a change in a year, by the clock before the change.
 func (c *change) in(year int64) int64 {
-	first := daysOf(year, c.month, 1)
-	date := 1 + floorMod(c.weekday-floorMod(first+4, 7), 7) + 7*(c.week-1) // day 0 was a Thursday, 4
-	for date > daysIn(year, c.month) {
+	first := dateOf(year, c.month, 1)
+	date := (c.weekday-int64(first.Weekday())+7)%7 + 7*(c.week-1)
+	for last := int64(dateOf(year, c.month+1, 0).Day()); date >= last; {
 		date -= 7
 	}
-	return (first+date-1)*Day + c.at
+	return first.Unix() + date*Day + c.at
 }

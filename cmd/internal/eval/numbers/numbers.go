@@ -143,7 +143,7 @@ func (x *comparison) compareAt(stream int32) error {
 			x.count(shown)
 		}
 		if stream == 0 && seed == 0 {
-			x.row.Steps, x.row.path = append(x.row.Steps, d.Step), append(x.row.path, shown)
+			x.row.Steps, x.row.Last = append(x.row.Steps, d.Step), shown
 		}
 	}
 	return nil

@@ -27,8 +27,7 @@ type Row struct {
 	Last  []Shown  `json:"numbers"` // numbers in the first stream's last decision with the first seed
 	Steps []uint64 `json:"steps"`   // steps of the first stream at which numbers are compared with the true ones
 
-	path     [][]Shown // compared numbers, by Steps
-	releases int       // number of compared releases
+	releases int // number of compared releases
 }
 
 // Kind compares the numbers of one statistic and memory with the true numbers, over cells, the releases at 64
@@ -127,10 +126,9 @@ func newReport(in eval.Input, all []*comparison, events int, totals []int64) (r 
 		return nil, err
 	}
 	for _, x := range all {
-		if len(x.row.path) == 0 {
+		if len(x.row.Steps) == 0 {
 			return nil, fmt.Errorf("%d events of the first stream make no decision (ORIEL_BATCH, ORIEL_EMIT_EVERY)", totals[0])
 		}
-		x.row.Last = x.row.path[len(x.row.path)-1]
 		for _, t := range x.tallies {
 			slices.Sort(t.halves)
 			x.row.Kinds = append(x.row.Kinds, Kind{

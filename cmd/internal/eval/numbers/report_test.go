@@ -2,7 +2,6 @@ package numbers
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +20,7 @@ func TestTalliesOfNumbers(t *testing.T) {
 		{"mean", "d", "all", 60, 1, 5, 9, false},
 		{"count", "a", "all", 9, 8, 10, 9, true},
 	})
-	x.row.path = [][]Shown{{}}
+	x.row.Steps = []uint64{1}
 	r, err := newReport(eval.Input{}, []*comparison{&x}, 3, []int64{3})
 	if err != nil {
 		t.Fatal(err)
@@ -47,29 +46,6 @@ func TestNumbersInATable(t *testing.T) {
 	} {
 		if got := strings.Join(numberCells(numbers, statistic), "\t") + "\t"; got != want {
 			t.Errorf("%s: %q, want %q", statistic, got, want)
-		}
-	}
-}
-
-// TestGroupsAreLinesByTheLastDimension checks the grouping of cells into lines. A cell with the events of all other
-// places is a line of its own.
-func TestGroupsAreLinesByTheLastDimension(t *testing.T) {
-	var numbers []Shown
-	for _, statistic := range []string{"count", "mean"} {
-		for _, cell := range []string{
-			"carrier=UA,hour=0:12", "carrier=UA,hour=12:24", "carrier=AA,hour=0:12", "carrier=AA,hour=12:24", "other",
-		} {
-			numbers = append(numbers, Shown{Statistic: statistic, Cell: cell, Memory: "all"})
-		}
-	}
-	lines, dimension, places := groups(numbers, "mean", "all")
-	if len(lines) != 3 || dimension != "hour" || strings.Join(places, " ") != "0 12 other" {
-		t.Fatalf("%+v by %s: %q", lines, dimension, places)
-	}
-	want := []group{{"UA", []int{5, 6}}, {"AA", []int{7, 8}}, {"", []int{-1, -1, 9}}}
-	for k := range want {
-		if lines[k].name != want[k].name || !slices.Equal(lines[k].cells, want[k].cells) {
-			t.Errorf("line %d: %+v, want %+v", k, lines[k], want[k])
 		}
 	}
 }

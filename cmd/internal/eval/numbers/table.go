@@ -36,7 +36,7 @@ func (r *Report) Print(out io.Writer) error {
 
 // printKinds prints a line for each setting, statistic and memory.
 func (r *Report) printKinds(out io.Writer) {
-	var table eval.Table
+	var table digits.Table
 	table.Add("", "ε", "W", "statistic", "memory", "error, rms", "±, median", "in the interval", "releases",
 		"compared", "shown")
 	for _, row := range r.Rows {
@@ -46,7 +46,7 @@ func (r *Report) printKinds(out io.Writer) {
 				strconv.Itoa(k.Releases), strconv.Itoa(k.Compared), strconv.Itoa(k.Shown))
 		}
 	}
-	table.Print(out)
+	_, _ = io.WriteString(out, table.Right())
 }
 
 // printLast lists cells at the end of the first stream, in descending order of the true value of the first statistic.
@@ -84,7 +84,7 @@ func (r *Report) printLast(out io.Writer) {
 	for _, s := range statistics {
 		heads = append(heads, s, "from", "to", "truth")
 	}
-	var table eval.Table
+	var table digits.Table
 	table.Add(heads...)
 	for _, cell := range order {
 		cells := []string{cell}
@@ -93,7 +93,7 @@ func (r *Report) printLast(out io.Writer) {
 		}
 		table.Add(cells...)
 	}
-	table.Print(out)
+	_, _ = io.WriteString(out, table.Right())
 }
 
 // numberCells returns the four table columns of a statistic in a row. They are empty for the control's differences.

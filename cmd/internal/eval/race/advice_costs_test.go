@@ -12,10 +12,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/plan/decisions"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/setting"
 	"oriel/schemas/event"
 )
 
@@ -106,6 +107,7 @@ func gain(t *testing.T, p paths, w costsOfPaths, seed uint64, given []string) fl
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := operators.ByCount(machine)
 	rng, n := rand.New(rand.NewPCG(seed, 9)), len(p.edges)
 	var means [2][]float64
 	for k := range means {
@@ -132,7 +134,7 @@ func gain(t *testing.T, p paths, w costsOfPaths, seed uint64, given []string) fl
 			v[k] = w.show(rng, mean)
 		}
 		cost, first, least = cost+floats.Dot(x, now), first+floats.Dot(start, now), least+cheapest
-		made = machine.Add(made[:0], operators.Record{
+		made = counted.Add(made[:0], operators.Record{
 			Event: event.Event{Vector: event.Vector{Values: v}, Weight: 1}, Identity: noise.Identity{Offset: int64(i)},
 		})
 		copy(x, made[0].Point)
@@ -181,7 +183,7 @@ func TestAdviceOfSearchedFlows(t *testing.T) {
 func advisedOfCosts(t *testing.T, given []string) []string {
 	t.Helper()
 	learner := load(t, given...).Learner()
-	advice, ok, err := plan.Advise(learner.Mechanism(), learner.Operator(), &operators.Range{Low: 0, High: 1})
+	advice, ok, err := decisions.Advise(learner.Mechanism(), learner.Operator(), &setting.Range{Low: 0, High: 1})
 	if err != nil || !ok {
 		t.Fatalf("no advice: %v", err)
 	}

@@ -6,8 +6,6 @@ import (
 	"math"
 
 	"oriel/cmd/internal/digits"
-	"oriel/cmd/internal/figure"
-	"oriel/operators"
 	"oriel/schemas/decision"
 )
 
@@ -111,19 +109,3 @@ func (row *Row) bandCurve(runs []*scored) {
 		row.WithinStretch = append(row.WithinStretch, digits.Number(share))
 	}
 }
-
-// bandChart draws the share of events within their bands along the streams, and the level that the share must reach in
-// the long run.
-func bandChart(band *operators.BandScore, length float64) *figure.Chart {
-	level := figure.Line{
-		End: fmt.Sprintf("%g", band.Level), Look: figure.Look(bandLook), Width: 1,
-		Points: []figure.Point{{X: 0, Y: band.Level}, {X: length, Y: band.Level}},
-	}
-	return &figure.Chart{
-		X: figure.Axis{Name: "events of a stream"}, Y: figure.Axis{Name: "within the band, of each stretch"},
-		Lines: []figure.Line{level},
-	}
-}
-
-// bandLook is the number of the look with which the line at the level is drawn.
-const bandLook = 7

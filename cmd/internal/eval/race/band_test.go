@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/eval"
-	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -97,9 +96,9 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 	}
 }
 
-// TestBandsInATable checks how reports print and draw bands.
+// TestBandsInATable checks how reports print bands.
 func TestBandsInATable(t *testing.T) {
-	s := load(t, "ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1")
+	s := load(t, "ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1", "ORIEL_EPSILON=40")
 	r := evaluate(t, eval.Input{Settings: []settings.Settings{s}}, bandLines(200, true, bandStreams["steady"]))
 	var text strings.Builder
 	if err := r.Print(&text); err != nil {
@@ -109,11 +108,6 @@ func TestBandsInATable(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
-	}
-	slide := r.Slide()
-	lines := slide.Right.(*figure.Chart).Lines
-	if len(lines) != 4 || lines[0].End != "0.9" || len(lines[1].Points) != Stretches || len(lines[3].Points) != 0 {
-		t.Errorf("%+v", lines)
 	}
 }
 

@@ -46,8 +46,6 @@ type Report struct {
 	Reasons map[string]int `json:"null_reasons"`
 	Rows    []Row          `json:"rows"` // private rows in the configured order, then references, then the base rate
 
-	Title string `json:"-"` // title of the slide
-
 	nulls    string // the null events in words
 	records  int64
 	odd      int // number of records with odd timestamps
@@ -111,7 +109,6 @@ func (r *race) report() (*Report, error) {
 		Warning: eval.Warning,
 		Streams: len(r.totals), Seeds: r.in.Seeds, Delay: r.delay.String(), Predicts: predicts[r.rule.Predicts],
 		Events: r.base.score.total().count, band: r.rule.Band, odd: r.odd, firstOdd: r.firstOdd,
-		Title: "The cost of privacy: " + r.in.Settings[0].Mechanism,
 	}
 	for _, n := range r.seen {
 		out.records += n

@@ -121,7 +121,7 @@ func (r *Report) columns() []column {
 
 // PrintRows prints the table of predictors.
 func (r *Report) PrintRows(out io.Writer) {
-	var table eval.Table
+	var table digits.Table
 	used := slices.DeleteFunc(r.columns(), func(c column) bool {
 		return !slices.ContainsFunc(r.Rows, func(row Row) bool { return c.of(&row) != "" })
 	})
@@ -142,7 +142,7 @@ func (r *Report) PrintRows(out io.Writer) {
 		}
 		table.Add(cells...)
 	}
-	table.Print(out)
+	_, _ = io.WriteString(out, table.Right())
 }
 
 // printReliability compares predicted probabilities with shares, for the first row and its reference.
@@ -153,7 +153,7 @@ func (r *Report) printReliability(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\nCalibration of %s, ε = %g: events by predicted probability, and how many came true\n", first.Name,
 		first.Epsilon)
-	var table eval.Table
+	var table digits.Table
 	table.Add("predicted", "mean", "came true", "share of events")
 	whole := 0.0
 	for _, b := range first.Reliability {
@@ -165,5 +165,5 @@ func (r *Report) printReliability(out io.Writer) {
 				fmt.Sprintf("%.3f", b.Share), fmt.Sprintf("%.1f %%", 100*b.Weight/whole))
 		}
 	}
-	table.Print(out)
+	_, _ = io.WriteString(out, table.Right())
 }

@@ -8,9 +8,10 @@ const axis = { font: "12px system-ui, sans-serif", ticks: { show: false } };
 
 const two = (n) => String(n).padStart(2, "0");
 
-// clock writes a time of day, with seconds where marks are less than a minute apart.
+// clock writes a time of day, with seconds where marks are less than a minute apart, or a date.
 function clock(t, step) {
   const d = new Date(1000 * t);
+  if (step >= 86400) return d.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   return d.getHours() + ":" + two(d.getMinutes()) + (step < 60 ? ":" + two(d.getSeconds()) : "");
 }
 

@@ -44,10 +44,11 @@ function choices(id, all) {
 function start() {
   const numbers = shown.kind === "numbers", names = about.names || [];
   const unique = (k) => [...new Set(numbers ? names.map((n) => n[k]) : [])];
-  choices("memory", unique(0).map((m) => [m, /^\d+$/.test(m) ? count(m) + " steps" : m]));
+  const spans = { step: "each step", hour: "newest whole hour", day: "newest whole day" };
+  choices("memory", unique(0).map((m) => [m, /^\d+$/.test(m) ? count(m) + " steps" : spans[m] ?? m]));
   choices("statistic", unique(1).map((s) => [s, s]));
   lines = [];
-  const tabled = numbers || shown.kind === "weights";
+  const tabled = numbers || shown.kind === "weights" || shown.kind === "names";
   get("course").hidden = !tabled;
   get("table-region").hidden = shown.kind === "set";
   get("search-label").hidden = shown.kind === "set";
@@ -86,7 +87,7 @@ function matching() {
 }
 
 function show() {
-  const kinds = { numbers: "numbers", weights: "coordinates", plays: "actions", set: "elements" };
+  const kinds = { numbers: "numbers", weights: "coordinates", plays: "actions", set: "elements", names: "names" };
   const size = shown.kind === "plays" ? rows().length : shown.kind === "set" ? shown.set.length : shown.dimension;
   write(get("newest"), "Decision " + count(shown.index) + " after step " + count(shown.step) + ", " + count(size) + " " + kinds[shown.kind] +
     (shown.until !== undefined ? ", events until " + new Date(shown.until).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "") +
@@ -102,6 +103,7 @@ function show() {
 const heads = {
   numbers: [["Cell", "name"], ["Value", "value"], ["95 % of noise"], [""]],
   weights: [["Weight", "name"], ["Value", "size"], ["95 % of noise"], [""]],
+  names: [["Name", "name"], ["Count", "size"], ["95 % of noise"], [""]],
   plays: [["Action", "name"], ["Share", "value"], [""]],
 };
 
@@ -140,6 +142,10 @@ function showHead() {
 // known tells whether the noise of any number is.
 const known = () => shown.kind === "numbers" || (shown.low || []).some((x) => x !== null);
 
+// unknown says why a number has no value.
+const unknown = (r) => r.memory === "hour" || r.memory === "day"
+  ? "no whole " + r.memory + " yet, or too few events for the noise" : "too few events for the noise";
+
 // scale is the range that bands of the visible rows share.
 function scale(visible) {
   let low = 0, high = 0;
@@ -161,7 +167,7 @@ function line(r, reach) {
     name.append(button);
   }
   const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : measured(r.value, r.low, r.high))];
-  if (!plays && known()) cells.push(element("td", { class: r.value === null ? "wide quiet" : "wide" }, r.value === null ? "too few events for the noise" : interval(r.value, r.low, r.high)));
+  if (!plays && known()) cells.push(element("td", { class: r.value === null ? "wide quiet" : "wide" }, r.value === null ? unknown(r) : interval(r.value, r.low, r.high)));
   cells.push(element("td", { class: "band" }, band(r, reach)));
   return element("tr", {}, name, ...cells);
 }
@@ -213,7 +219,7 @@ export function reload() {
 
 // follow adds a frame to the courses.
 function follow(now) {
-  const t = Math.floor(now.time / 1000);
+  const t = Math.floor((about.step ? shown.until : now.time) / 1000); // a step by the clock is at its end
   for (const { at, data } of lines) {
     const k = shown.at.indexOf(at);
     if (k < 0 || t <= data.time.at(-1)) continue;
@@ -221,7 +227,7 @@ function follow(now) {
     data.value.push(shown.values[k]);
     data.low.push(shown.low[k]);
     data.high.push(shown.high[k]);
-    while (data.time[0] < t - 3600) for (const list of Object.values(data)) list.shift();
+    while (data.time[0] < t - 3600 * Math.max(1, about.step ?? 0)) for (const list of Object.values(data)) list.shift();
   }
   draw();
 }

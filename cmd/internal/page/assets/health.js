@@ -7,9 +7,10 @@ import { count, duration, element, get, number, write } from "./format.js";
 const lag = new Chart(get("lag-chart"), { floor: 0, label: "Lag in records over the last hour" });
 const rate = new Chart(get("rate-chart"), { floor: 0, label: "Records a second over the last hour" });
 const hour = 3600;
-let past = { time: [], lag: [], records: [] };
+let past = { time: [], lag: [], records: [] }; // operators alone see lag and records
 
 export function showAbout(about) {
+  document.body.classList.toggle("readers", about.readers);
   write(get("deployment"), about.deployment);
   write(get("kind"), about.operator + " · Oriel " + about.version);
   write(get("sentence"), about.promise);
@@ -18,7 +19,7 @@ export function showAbout(about) {
 }
 
 export function showPast(all) {
-  past = all;
+  past = { time: all.lag ? all.time : [], lag: all.lag || [], records: all.records || [] };
   drawPast();
 }
 
@@ -48,20 +49,22 @@ function follow(now) {
 }
 
 export function showNow(about, now) {
-  follow(now);
   const state = now.ready ? (now.standby === "warm" ? "standing by" : "ready") : "waiting";
   write(get("ready"), state);
   get("ready").classList.toggle("good", now.ready);
   document.title = (now.ready ? "" : "(!) ") + about.deployment + " · " + state;
+  write(get("steps"), count(now.steps));
+  write(get("decisions"), count(now.decided));
+  write(get("newest-age"), now.newest === undefined ? "–" : duration(Math.max(0, now.time - now.newest) / 1000) + " ago");
+  showAges(now.ages || []);
+  if (about.readers) return;
+  follow(now);
   write(get("owned"), now.owned + (now.streams ? " of " + now.streams : ""));
   write(get("lag"), count(now.lag));
   write(get("rate"), number(recent()));
-  write(get("steps"), count(now.counts.steps));
-  write(get("decisions"), count(now.counts.decisions));
   write(get("commits"), count(now.counts.commits));
   showReasons(now);
   showPartitions(now);
-  showAges(now.ages || []);
 }
 
 // showReasons says what the process waits for, and what to read.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"oriel/operators"
+	"oriel/operators/setting"
 	"oriel/schemas/decision"
 	"oriel/schemas/event"
 )
@@ -12,29 +13,29 @@ import (
 // Definition is the toy in the table of operators.
 var Definition = operators.Definition{
 	Name: "toy", Text: "an operator of a test",
-	Settings: []operators.Setting{
+	Settings: []setting.Row{
 		{
-			Name: "TOY_ARMS", Kind: operators.List, Unit: "name,…", Range: "at least two words", Required: true,
+			Name: "TOY_ARMS", Kind: setting.List, Unit: "name,…", Range: "at least two words", Required: true,
 			Text: "actions that can be played", Entry: entry,
 		},
 		{
-			Name: "TOY_DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 64", Required: true, Decodes: true,
+			Name: "TOY_DIMENSION", Kind: setting.Count, Unit: "coordinates", Range: "1 to 64", Required: true, Decodes: true,
 			Text: "of contexts",
 		},
 		{
-			Name: "TOY_CLIP", Kind: operators.Number, Unit: "length", Range: "> 0", Default: "1",
+			Name: "TOY_CLIP", Kind: setting.Number, Unit: "length", Range: "> 0", Default: "1",
 			Text: "of rewards and of contexts",
 		},
 		{
-			Name: "TOY_TIMEOUT", Kind: operators.Count, Unit: "steps", Range: "1 to 1000", Default: "8",
+			Name: "TOY_TIMEOUT", Kind: setting.Count, Unit: "steps", Range: "1 to 1000", Default: "8",
 			Text: "that a play waits",
 		},
 		{
-			Name: "TOY_LABEL", Kind: operators.Text, Unit: "name", Default: "none", Later: true,
+			Name: "TOY_LABEL", Kind: setting.Text, Unit: "name", Default: "none",
 			Text: "came later: it has a canonical line only where it is set",
 		},
 		{
-			Name: "TOY_CONSTANT", Kind: operators.Count, Unit: "bool", Range: "0, 1", Default: "0", Later: true,
+			Name: "TOY_CONSTANT", Kind: setting.Count, Unit: "bool", Range: "0, 1", Default: "0",
 			Text: "adds a constant in the place of rewards, beside contexts that are cut short: the clip then pays for too much",
 		},
 	},
@@ -53,13 +54,13 @@ var body = event.Body{
 	},
 }
 
-func events(v *operators.Values) operators.Events {
+func events(v *setting.Values) operators.Events {
 	d := v.Count("TOY_DIMENSION")
 	v.Want("TOY_DIMENSION", d >= 1 && d <= 64, "%d: not within 1 to 64", d)
 	return operators.Events{Body: body, Dimension: int(min(d, 64)), Keyed: true}
 }
 
-func configure(v *operators.Values) (operators.Operator, error) {
+func configure(v *setting.Values) (operators.Operator, error) {
 	arms, timeout := v.Entries("TOY_ARMS"), v.Count("TOY_TIMEOUT")
 	v.Want("TOY_ARMS", len(arms) >= 2, "%d arms: not at least two", len(arms))
 	v.Want("TOY_TIMEOUT", timeout >= 1 && timeout <= 1000, "%d: not within 1 to 1000", timeout)

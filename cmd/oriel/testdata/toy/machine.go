@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
 	"oriel/operators"
+	"oriel/operators/description"
 	"oriel/operators/pending"
 	"oriel/schemas/event"
 )
@@ -47,8 +48,8 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 	}, nil
 }
 
-func (c operator) Describe(mechanisms.Config) operators.Description {
-	return operators.Description{Draws: true}
+func (c operator) Describe(mechanisms.Config) description.Figures {
+	return description.Figures{Draws: true}
 }
 
 func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
@@ -79,10 +80,10 @@ var law = mechanisms.Exponential{
 
 func (m *machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 0) }
 
-func (m *machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.Stream.Add(r.Identity, m.taken(r)) {
-		return dst
-	}
+func (m *machine) Add(r operators.Record) { m.Stream.Add(r.Identity, m.taken(r)) }
+
+func (m *machine) Close(dst []operators.Decision) []operators.Decision {
+	m.Stream.Close()
 	t := m.Stream.Step()
 	for {
 		if _, ok := m.rows.Expired(t); !ok {

@@ -1,5 +1,5 @@
 // Package tables has the curves x(v) = −F⁻¹(v) of the two laws that package noise draws from, v in (0, 1/2), as
-// integers made by internal/gen. Each curve has two tables; package noise evaluates them.
+// integers made by generator_test.go. Each curve has two tables; package noise evaluates them.
 //
 // A lower-tail value v with lz leading zero bits is in octave lz−1. The six bits after its leading one are its segment,
 // and the rest is its place h in [0,1) in the segment. With t = 1 − h the curve is a polynomial in t,

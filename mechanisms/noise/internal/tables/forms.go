@@ -1,6 +1,6 @@
 package tables
 
-//go:generate go run ../gen
+//go:generate go test -run TestTables -rewrite .
 
 // The sizes of the two tables; in both an octave has Segments segments.
 const (

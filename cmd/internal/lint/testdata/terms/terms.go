@@ -1,7 +1,10 @@
 // Package terms has what CheckTerms must find, and what it must leave alone.
 package terms
 
-import "oriel/mechanisms/protection"
+import (
+	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
+)
 
 func asks(t, other protection.Terms) (n int) {
 	if _, ok := t.Scope.(protection.Window); ok { // want
@@ -30,6 +33,10 @@ func asks(t, other protection.Terms) (n int) {
 	}
 	switch {
 	case t.Scope.ForLife():
+		n++
+	}
+	facts, _ := mechanisms.FactsOf("blt")
+	if facts.Structure == mechanisms.Filter || facts.Filters() { // want
 		n++
 	}
 	var text any = n

@@ -1,4 +1,0 @@
-package service
-
-// noCoreDumps does nothing, because Windows writes no dump unless an administrator asks for one.
-func noCoreDumps() error { return nil }
